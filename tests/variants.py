@@ -3,13 +3,14 @@
 import itertools
 from collections.abc import Mapping
 from functools import cache
+from inspect import Parameter
 from random import Random
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from make import MAKERS, Maker, World
 from rankwell import judged_rankings
-from rankwell.core.registry import MEASURES, Measure, MeasureEntry, Parameter
+from rankwell.core.registry import MEASURES, Measure, MeasureEntry
 from rankwell.errors import BadUsage
 
 NAMES = list(MEASURES)
@@ -56,8 +57,10 @@ def _world(view: str, seed: int) -> tuple[World, Any]:
 
 def options(parameter: Parameter) -> list[Any]:
     """Values to try for a parameter."""
-    kinds = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
-    kinds = kinds or (parameter.kind,)
+    kinds = (
+        get_args(parameter.annotation) if get_origin(parameter.annotation) not in (Literal, tuple) else (parameter.annotation,)
+    )
+    kinds = kinds or (parameter.annotation,)
     if parameter.name in CHOICES:
         return [value for value in CHOICES[parameter.name] if value is not None or NoneType in kinds]
     found: list[Any] = [None] if NoneType in kinds else []
@@ -75,7 +78,7 @@ def options(parameter: Parameter) -> list[Any]:
 
 def simplest(entry: MeasureEntry) -> Measure:
     """The measure with what it must be given and nothing else."""
-    given = {each.name: options(each)[0] for each in entry.parameters.values() if each.required}
+    given = {each.name: options(each)[0] for each in entry.parameters.values() if each.default is each.empty}
     return Measure(entry.name, tuple(given.items()))
 
 

@@ -19,6 +19,8 @@ MAX_TOML = 1 << 24
 
 _DIGITS_TO_0 = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+# A whole string, or a number.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[-+.\deE]+')
 _PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 # \udc80 to \udcff stand for the bytes of ids that are not UTF-8; rankwell writes them.
 _HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
@@ -49,16 +51,16 @@ def parse_json(
         number = raw.count(b"\n", 0, place) + 1 if line is None else line
         return f"{name}:{number}: {decode_id(raw[max(place - 20, 0) : place + 20])!r}"
 
-    is_long = len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0)
+    if len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0):
+        for token in _TOKEN.finditer(raw):
+            if len(token[0]) > MAX_DIGITS and token[0].lstrip(b"-").isdigit():
+                what = f"an integer of {len(token[0])} digits; expected {MAX_DIGITS} at most"
+                raise kind(f"{_where(token.start())}: {what}.")
     try:
-        found = json.loads(text, object_pairs_hook=pairs, parse_int=_bounded if is_long else None)
+        found = json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
         raise kind(f"{where}: {error.msg} at column {error.colno}; {hope}") from error
-    except _LongInteger as error:
-        digits = str(error)
-        where = _where(raw.find(digits.encode()))
-        raise kind(f"{where}: an integer of {len(digits)} digits; expected {MAX_DIGITS} at most.") from error
     except RecursionError as error:
         raise kind(_too_deep(name, line)) from error
     except BadInput as error:
@@ -70,16 +72,6 @@ def parse_json(
         escape = half[0].decode("ascii")
         raise kind(f"{_where(half.start())}: {escape} is half a character; correct the text, or cut it between characters.")
     return found
-
-
-class _LongInteger(ValueError):
-    """An integer with too many digits, which are its text."""
-
-
-def _bounded(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise _LongInteger(digits)
-    return int(digits)
 
 
 def _too_deep(name: str, line: int | None) -> str:

@@ -10,9 +10,11 @@ def shown(value: object, size: int = 40) -> str:
     return text if len(text) <= size else f"{text[:size]}…"
 
 
-def printable(text: str) -> str:
-    """Text of a file or a user on one line: control characters, direction marks and bytes that are not UTF-8 as escapes."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
+    """Text on one line: control characters, direction marks and bytes that are not UTF-8 as escapes, except for those kept."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
 
 
 class RankwellError(Exception):

@@ -29,7 +29,11 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
     end = time.monotonic() + wait
     while (handle := take(path)) is None:
         if time.monotonic() >= end:
-            raise BadUsage(f"{place} is being written by {_holder(path)}; wait for its end, or name another place.")
+            holder = ""
+            with suppress(OSError), path.open("rb") as stream:
+                holder = printable(stream.read(4 * _LONGEST).decode("utf-8", "replace"))
+            what = f"{place} is being written by {holder or 'another process'}"
+            raise BadUsage(f"{what}; wait for its end, or name another place.")
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()
     try:
@@ -97,10 +101,3 @@ def _own_name() -> bytes:
     shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]} …"
     since = time.strftime("%Y-%m-%d %H:%M:%S %z")
     return f"process {os.getpid()} on {platform.node()} ({shown}), since {since}".encode("utf-8", "backslashreplace")
-
-
-def _holder(path: Path) -> str:
-    """The process that holds a lock, without characters that a terminal obeys."""
-    with suppress(OSError), path.open("rb") as stream:
-        return printable(stream.read(4 * _LONGEST).decode("utf-8", "replace")) or "another process"
-    return "another process"

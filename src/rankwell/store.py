@@ -53,10 +53,7 @@ _PIPED: dict[str, bytes] = {}
 
 
 def encode_id(text: str) -> bytes:
-    """The bytes of an id exactly as they stood in its file: bytes that are not UTF-8 come back unharmed.
-
-    Raises BadInput for half a character, which no file holds.
-    """
+    """The bytes of an id exactly as they stood in its file. Raises BadInput for half a character, which no file holds."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -294,15 +291,12 @@ class Head:
     @cached_property
     def lines(self) -> list[bytes]:
         """The lines that are there to their end, without line ends, blank lines and lines that begin with `#`."""
-        return list(self._lines())
-
-    def _lines(self) -> Iterator[bytes]:
-        return filter(_counts, self._complete())
+        return list(filter(_counts, self._complete()))
 
     @cached_property
     def fields(self) -> list[list[bytes]]:
         """The white-space-separated fields of the first lines, twenty at most."""
-        return [line.split() for line in islice(self._lines(), 20)]
+        return [line.split() for line in islice(filter(_counts, self._complete()), 20)]
 
     @cached_property
     def text(self) -> str:

@@ -282,6 +282,20 @@ def test_an_interrupt_while_duckdb_works_is_an_interrupt(folder: Path, monkeypat
     assert capsys.readouterr().err == ""
 
 
+def test_an_interrupt_before_the_command_begins_is_an_interrupt(monkeypatch):
+    def _interrupted():
+        raise KeyboardInterrupt
+
+    codes: list[int] = []
+    monkeypatch.setattr(sys, "argv", ["rankwell"])
+    monkeypatch.setattr(cli.startup, "collect_garbage_rarely", _interrupted)
+    monkeypatch.setattr(cli.startup, "leave", lambda _, code: codes.append(code))
+
+    cli.script()
+
+    assert codes == [130]
+
+
 def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
     assert run(monkeypatch, "--version", "evaluate") == 0
     assert capsys.readouterr().out.startswith(f"rankwell {__version__}\n")

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwell import judged_rankings
 from rankwell.core.kernels import native
+from rankwell.core.tables import Judgments
+from rankwell.errors import BadInput
+from rankwell.io import files
 from rankwell.io.mapping import _FEW as FEW
 from rankwell.io.mapping import place_scores
 
@@ -86,6 +90,22 @@ def test_many_and_few_items_are_counted_alike(way, asked):
     assert above == [4 * (49 - item % 50) for item in range(asked)] * 70
     assert tied == [4] * asked * 70
     assert own == [item % 50 for item in range(asked)] * 70
+
+
+@pytest.mark.parametrize("judged", [["a"], ["a", "7"], [*"a7", *map(str, range(10, 40))]])
+def test_every_id_of_a_mapping_is_read_as_text_and_not_only_the_first(way, judged):
+    run = {"q": {"a": 1.0, 7: 2.0, **{str(place): 3.0 for place in range(10, 40)}}}
+    truth = Judgments.from_dict({"q": dict.fromkeys(judged, 1)})
+
+    hits = files.find_hits(run, truth).hits
+
+    assert (
+        hits.above.tolist()
+        == files.find_hits({"q": {str(item): score for item, score in run["q"].items()}}, truth).hits.above.tolist()
+    )
+    assert len(hits.row) == len(judged)
+    with pytest.raises(BadInput, match="ids of items are of several types"):
+        judged_rankings(truth, run)
 
 
 def test_arrays_that_do_not_fit_are_refused():

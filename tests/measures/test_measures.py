@@ -78,7 +78,7 @@ def test_no_word_stands_for_two_measures() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_other_word_for_a_measure_is_understood(name: str) -> None:
     entry = entry_of(name)
-    needed = [each for each in entry.parameters.values() if each.required]
+    needed = [each for each in entry.parameters.values() if each.default is each.empty]
     for word, implied in entry.aliases.items():
         inner = [f"{each.name}={options(each)[0]}" for each in needed if each.name != entry.at]
         at = [f"@{options(each)[0]}" for each in needed if each.name == entry.at]

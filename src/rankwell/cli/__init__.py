@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 def script() -> None:
     """The process `rankwell`: runs the command and leaves at once."""
-    startup.collect_garbage_rarely()
-    startup.start_one_thread(sys.argv[1:])
-    _open_streams()
-    startup.leave(sys.argv[1:], main())
+    try:
+        startup.collect_garbage_rarely()
+        startup.start_one_thread(sys.argv[1:])
+        _open_streams()
+        code = main()
+    except KeyboardInterrupt:
+        code = 130
+    startup.leave(sys.argv[1:], code)
 
 
 def _open_streams() -> None:
@@ -107,7 +111,12 @@ def _run(arguments: list[str]) -> int:
         rest = arguments[len(words) :]
         options = rest[: rest.index("--")] if "--" in rest else rest
         if words not in command_summaries() or not HELP.isdisjoint(options):
-            return _print_page(words)
+            from rich.console import Console
+
+            from rankwell.cli.help import page
+
+            Console().print(page(words, Console().width))
+            return 0
         command = command_function(words)
         places, named = bind(command, rest)
         allowed = overwrites(command, named)
@@ -126,26 +135,14 @@ def _run(arguments: list[str]) -> int:
         _say(note)
     if output.text:
         text = output.text if output.text.endswith("\n") else output.text + "\n"
-        sys.stdout.write(_harmless(text) if sys.stdout.isatty() else text)
+        if sys.stdout.isatty():
+            import re
+
+            # Whatever steers a terminal, except the colours of tables, whose cells are escaped.
+            steering = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+            text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
+        sys.stdout.write(text)
     return output.exit_code
-
-
-def _harmless(text: str) -> str:
-    """Text for a terminal: whatever would steer it, other than the colours of tables, whose cells are escaped, is an escape."""
-    import re
-
-    pattern = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-    return re.sub(pattern, lambda match: ascii(match[0])[1:-1], text)
-
-
-def _print_page(words: "tuple[str, ...]") -> int:
-    from rich.console import Console
-
-    from rankwell.cli.help import page
-
-    console = Console()
-    console.print(page(words, console.width))
-    return 0
 
 
 def _one_line(message: object) -> str:
@@ -155,11 +152,10 @@ def _one_line(message: object) -> str:
 
 def _say(text: str) -> None:
     """Writes a message with control characters as escapes, except ends of lines and bytes of ids that are not UTF-8."""
-    if not text.replace("\n", "").isprintable():
-        kept = {"\n", "\t", *map(chr, range(0xDC80, 0xDD00))}
-        text = "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
+    from rankwell.errors import printable
+
     try:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(printable(text, frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))) + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.

@@ -20,10 +20,7 @@ _KINDS = {int: "INT", float: "FLOAT", Path: "PATH"}
 
 
 def page(words: Words, width: int) -> Group:
-    """The page of a command, of a word that begins several, or of the program where there are no words.
-
-    width: of the terminal, in characters; below 60 what is said stands under what it is said of.
-    """
+    """The page of a command, of a word that begins several, or of the program where there are no words."""
     if words in command_summaries():
         return _command_page(words, width)
     usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))

@@ -55,12 +55,13 @@ def describe_entry(entry: MeasureEntry) -> dict[str, Any]:
 def form(entry: MeasureEntry) -> str:
     """The full name of a measure, with every parameter and its default: `AP(rel=1,judged_only=False,denom='relevant')@k`."""
     inner = ",".join(
-        each.name if each.required else f"{each.name}={each.default!r}"
+        each.name if each.default is each.empty else f"{each.name}={each.default!r}"
         for each in entry.parameters.values()
         if each.name != entry.at
     )
-    at = "" if entry.at is None else f"@{entry.at}" if entry.parameters[entry.at].required else f"[@{entry.at}]"
-    return f"{entry.name}({inner}){at}" if inner else f"{entry.name}{at}"
+    at = None if entry.at is None else entry.parameters[entry.at]
+    end = "" if at is None else f"@{at.name}" if at.default is at.empty else f"[@{at.name}]"
+    return f"{entry.name}({inner}){end}" if inner else f"{entry.name}{end}"
 
 
 def page(entries: list[MeasureEntry]) -> str:

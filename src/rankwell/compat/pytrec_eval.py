@@ -19,7 +19,7 @@ from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_views import values_of
 from rankwell.core.tables import Judgments
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, RankwellError
+from rankwell.errors import BadInput, BadScore, RankwellError
 from rankwell.io.mapping import find_hits
 
 __all__ = [
@@ -74,9 +74,9 @@ class RelevanceEvaluator:
         _check_run(scores)
         try:
             hits = find_hits(scores, self._judgments, single_precision=True)
-        except BadScore as error:
+        except BadInput as error:
             numbers: Iterable[Any] = chain.from_iterable(scored.values() for scored in scores.values())
-            if all(isinstance(each, (float, int)) for each in numbers):
+            if isinstance(error, BadScore) and all(isinstance(each, (float, int)) for each in numbers):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
         view = JudgedRankings.join(self._judgments, hits)
@@ -127,7 +127,7 @@ def _check_run(scores: Any) -> None:
     if not isinstance(scores, Mapping):
         raise TypeError("Argument object scores should be of type dictionary.")
     for query, scored in scores.items():
-        # Only the first item is checked: checking the type of each would take longer than the evaluation.
+        # Only the first item is checked here: checking the type of each would take longer than the evaluation.
         if not isinstance(query, str) or not isinstance(scored, Mapping) or not isinstance(next(iter(scored), ""), str):
             raise TypeError("Unable to extract query/object scores.")
 

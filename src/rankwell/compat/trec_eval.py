@@ -28,10 +28,7 @@ _VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preference
 
 
 def main(arguments: list[str], stdout: TextIO) -> int:
-    """Runs trec_eval's command line and returns the exit code: 0, or 4 where version 10 stops at a topic without results.
-
-    Raises RankwellError for what trec_eval would reject, with its own message.
-    """
+    """Runs trec_eval's command line; the exit code is 0, or 4 where version 10 stops at a topic without results."""
     options = parse(arguments)
     if options.version:
         from rankwell import __version__

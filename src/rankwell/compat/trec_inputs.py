@@ -246,10 +246,7 @@ class Ahead(NamedTuple):
 
 
 def read_ahead(options: Options) -> Ahead | None:
-    """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to read.
-
-    Raises BadInput for a file that is missing or cannot be read; mistakes in its lines are reported by those other readers.
-    """
+    """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to read."""
     if options.truth_format != "qrels":
         return None
     truth, run = Source(options.qrels), Source(options.run)

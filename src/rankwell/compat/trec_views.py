@@ -98,10 +98,7 @@ def measure_of(line: Line) -> Measure | None:
 
 
 def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
-    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref.
-
-    rel: the lowest relevant grade, which the lines' measures know already where they look at it.
-    """
+    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref."""
     values = np.zeros((len(lines), len(view.queries)))
     for row, line in zip(values, lines, strict=True):
         measure = measure_of(line)

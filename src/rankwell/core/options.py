@@ -110,10 +110,7 @@ def overwrites(function: Callable[..., Any], named: dict[str, Any]) -> bool:
 
 @contextmanager
 def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
-    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command.
-
-    keeping: whether single files are kept, too, without it.
-    """
+    """Whether a block may replace changed results, `--overwrite`. keeping: whether it is needed for single files, too."""
     token, files = _MAY_OVERWRITE.set(allowed), KEEPING.set(keeping and not allowed)
     try:
         yield
@@ -123,10 +120,7 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
 
 
 def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
-    """The files that the arguments of a command name as its output.
-
-    Raises BadUsage for one that is there, unless `allowed`, and for one that is an input of the command, even then.
-    """
+    """The files to write among the arguments. Raises BadUsage for an input, and for one that is there unless `allowed`."""
     written = {each.name for each in arguments_of(function) for mark in each.marks if getattr(mark, "writes", "") == "file"}
     given = signature(function).bind(*places, **named).arguments
     outputs = [Path(given[name]) for name in written if given.get(name) is not None]
@@ -187,9 +181,9 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
-        own = signature(function).parameters
-        plain = sum(each.kind is Parameter.POSITIONAL_OR_KEYWORD for each in own.values())
-        fields = signature(kind).parameters
+        own, fields = signature(function).parameters, signature(kind).parameters
+        first = [each for each in own.values() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        plain = len(first)
 
         @wraps(function)
         def _call(*given: Any, options: Any = None, **named: Any) -> Made:
@@ -202,20 +196,13 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
             checked = with_options(kind() if options is None else options, chosen)
             return function(*given[:plain], options=checked, **named)
 
-        vars(_call)["__signature__"] = _called_with(own, fields, places)
+        placed = [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
+        rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]
+        rest += [each for name, each in own.items() if each.kind is Parameter.KEYWORD_ONLY and name != "options"]
+        vars(_call)["__signature__"] = Signature([*first, *placed, *rest, own["options"].replace(default=None)])
         return _call
 
     return _decorate
-
-
-def _called_with(own: Mapping[str, Parameter], fields: Mapping[str, Parameter], places: Sequence[str]) -> Signature:
-    """The signature of a function with the fields of its options as keywords."""
-    first = [each for each in own.values() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    first += [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
-    options = own["options"].replace(default=None, annotation=own["options"].annotation)
-    rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]
-    further = [each for name, each in own.items() if each.kind is Parameter.KEYWORD_ONLY and name != "options"]
-    return Signature([*first, *rest, *further, options])
 
 
 def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
@@ -296,7 +283,12 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     try:
         found, bare = parser.parse_known_args(words[:end])
     except ArgumentError as error:
-        raise BadUsage(_message(error)) from error
+        text, flag = str(error.message), str(error.argument_name).partition("/")[0]
+        if text.startswith("expected "):
+            text = f"expected a value; one that begins with a hyphen is written {flag}=-…"
+        elif text.startswith("ignored "):
+            text = "takes no value."
+        raise BadUsage(f"{error.argument_name}: {text}") from error
     given = vars(found)
     unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
     if unknown is not None:
@@ -364,12 +356,3 @@ class _Once(Action):
         if hasattr(namespace, self.dest):
             raise ArgumentError(self, "given twice; once is enough.")
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
-
-
-def _message(error: ArgumentError) -> str:
-    text, flag = str(error.message), str(error.argument_name).partition("/")[0]
-    if text.startswith("expected "):
-        text = f"expected a value; one that begins with a hyphen is written {flag}=-…"
-    elif text.startswith("ignored "):
-        text = "takes no value."
-    return f"{error.argument_name}: {text}"

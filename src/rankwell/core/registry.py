@@ -21,19 +21,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Better = Literal["higher", "lower", "neither"]
 
 
-class Parameter(NamedTuple):
-    """One keyword parameter of a measure; `default` is `inspect.Parameter.empty` where it must be given."""
-
-    name: str
-    default: Any
-    kind: Any
-
-    @property
-    def required(self) -> bool:
-        """Whether the measure has no value without this parameter."""
-        return self.default is inspect.Parameter.empty
-
-
 class Scale(NamedTuple):
     """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where it is not counted."""
 
@@ -59,7 +46,7 @@ class MeasureEntry(NamedTuple):
     name: str
     function: Callable[..., Any]
     view: type
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, inspect.Parameter]
     at: str | None
     bounds: tuple[float, float]
     better: Better
@@ -116,7 +103,7 @@ def measure(
 
     def _entry(function: Callable[..., Any]) -> MeasureEntry:
         view, *signature = inspect.signature(function, eval_str=True).parameters.values()
-        parameters = {each.name: Parameter(each.name, each.default, each.annotation) for each in signature}
+        parameters = {each.name: each for each in signature}
         forms = {"same": function, "linear": lambda view, **given: function(view.with_random_order, **given)}
         words = [word.partition("(") for word in split_names(aliases)]
         return MeasureEntry(
@@ -210,23 +197,26 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     match = re.fullmatch(_TEXT, text.strip())
     if match is None:
         raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
+    own = (match["name"], "", match["inner"], match["at"], text)
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
             meant = re.fullmatch(_TEXT, meanings[name.lower()])
             if meant is None:
                 raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
-            return _assemble(MEASURES[meant["name"]], meant["inner"] or "", match["inner"], at or meant["at"], text)
+            return _assemble(meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text)
     if match["name"] in MEASURES.own:
-        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
-    aliases = _aliases()
+        return _assemble(*own)
+    entries = [MEASURES[name] for name in sorted(MEASURES.own)]
+    aliases = {alias: (entry.name, implied) for entry in entries for alias, implied in entry.aliases.items()}
+    # The lower-case form of a measure's own name, unless another measure claims it.
+    aliases = {entry.name.lower(): (entry.name, "") for entry in entries} | aliases
     for name, at in _spellings(match["name"], match["at"]):
         for key in (name, name.lower()):
             if key in aliases:
-                entry, implied = aliases[key]
-                return _assemble(entry, implied, match["inner"], at, text)
+                return _assemble(*aliases[key], match["inner"], at, text)
     if match["name"] in MEASURES.foreign:
-        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
+        return _assemble(*own)
     names = [*MEASURES]
     known = [*names, *(alias for alias in aliases if alias != alias.lower() or alias not in names)]
     advice = suggest(match["name"], known)
@@ -251,26 +241,17 @@ def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
             yield cut["name"], cut["at"]
 
 
-def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
-    """Every other word for a measure; the lower-case form of its own name is one unless another measure claims it."""
-    entries = [MEASURES[name] for name in sorted(MEASURES.own)]
-    table = {alias: (entry, implied) for entry in entries for alias, implied in entry.aliases.items()}
-    for entry in entries:
-        table.setdefault(entry.name.lower(), (entry, ""))
-    return table
-
-
-def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
-    values: dict[str, Any] = {}
+def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+    entry, values = MEASURES[name], dict[str, Any]()
     for parts in (_split(implied), _split(inner or "")):
         own: dict[str, Any] = {}
         for part in parts:
-            name, equals, value = (each.strip() for each in part.partition("="))
+            key, equals, value = (each.strip() for each in part.partition("="))
             if not equals:
                 raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
-            if name in own:
-                raise BadUsage(f"{text!r} names the parameter {name!r} twice; keep one of the two.")
-            own[name] = _read(value)
+            if key in own:
+                raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
+            own[key] = _read(value)
         values |= own
     if at is not None:
         if entry.at is None:
@@ -284,7 +265,7 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
         if name not in entry.parameters:
             raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
     for parameter in entry.parameters.values():
-        if parameter.required and parameter.name not in values:
+        if parameter.default is parameter.empty and parameter.name not in values:
             how = f"{entry.name}@5" if parameter.name == entry.at else f"{entry.name}({parameter.name}=…)"
             raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.")
     checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
@@ -295,10 +276,10 @@ _LARGEST = 2**53 - 1
 _WORDS = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
-def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
+def _check(entry: MeasureEntry, parameter: inspect.Parameter, value: Any, text: str) -> Any:
     """The value converted to the parameter's type. Raises BadUsage."""
-    options = () if get_origin(parameter.kind) in (Literal, tuple) else get_args(parameter.kind)
-    options = options or (parameter.kind,)
+    options = () if get_origin(parameter.annotation) in (Literal, tuple) else get_args(parameter.annotation)
+    options = options or (parameter.annotation,)
     for kind in options:
         if kind is NoneType and value is None:
             return None

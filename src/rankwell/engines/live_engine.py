@@ -62,10 +62,7 @@ class LiveEngine:
         raise BadUsage(f"{called}: a {type(made).__name__} without {listed}; give the engine such a method.")
 
     def ask(self, query: Any, k: int) -> list[EngineResult]:
-        """The results of the engine for a query, in its order.
-
-        Raises BadInput for results of an unknown kind; exceptions of the engine pass through.
-        """
+        """The results of the engine for a query, in its order. Raises BadInput for results of an unknown kind."""
         results = self.call(query, k)
         if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
             raise BadInput(f"{self.name} returned a {type(results).__name__}; expected a list of {_WANTED}.")

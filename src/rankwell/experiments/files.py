@@ -93,10 +93,7 @@ class SystemStatement(NamedTuple):
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """Reads an experiment file; docs/benches.md describes it. Paths in it are relative to its folder.
-
-    Raises BadInput that names the file, the line, the key and what is known instead.
-    """
+    """Reads an experiment file (docs/benches.md); its paths are relative to its folder. Raises BadInput with file, line, key."""
     source = Source(path)
     top = _top(source)
     datasets, systems = top.named("dataset"), top.named("system")
@@ -126,10 +123,7 @@ def read_experiment(path: str | Path) -> Experiment:
 
 
 def read_statements(path: str | Path) -> dict[str, SystemStatement]:
-    """The statements about every `[[system]]` of an experiment file, by name: `title`, `notes` and `training`.
-
-    Raises BadInput as `read_experiment`; data sets are not looked at.
-    """
+    """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets are not looked at."""
     found: dict[str, SystemStatement] = {}
     for name, node in _top(Source(path)).named("system").items():
         training = node.child("training").settings({"time": str, "hardware": str, "data": str})
@@ -275,10 +269,7 @@ def _convert(stem: str, content: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def convert_former(source: Source) -> str:
-    """The text of the experiment file that stands for a file of an earlier version; its comments are lost.
-
-    Raises BadInput where no earlier version wrote such files.
-    """
+    """The text of the experiment file for one of an earlier version, without its comments. Raises BadInput for any other."""
     content = _convert(source.stem, read_toml(source)[1])
     if content is None:
         raise BadInput(f"{source.name} is not a file of an earlier version; an experiment file needs no conversion.")

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.core.tables.arrays import MAGIC, read_npy
+from rankwell.core.tables.columns import id_text
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
@@ -59,12 +60,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _sniff_number_lines(head: Head) -> float:
-    first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
-    return 0.45 if _number(first) is not None else 0.1
-
-
-@file_format("lines", "numbers", sniff=_sniff_number_lines)
+@file_format("lines", "numbers", sniff=lambda head: 0.1 if _number("".join(map(decode_id, head.lines[:1]))) is None else 0.45)
 def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines have no options
     """One number a line; empty lines are allowed at the end only, where they cannot shift a row against the other side."""
     with source.open() as stream:
@@ -109,8 +105,7 @@ def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: AR
     found: Any = read_json(source, "a JSON list of strings or integers")
     if not isinstance(found, list):
         raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of strings or integers.")
-    values: list[Any] = found
-    return [value if isinstance(value, str) else str(value) if type(value) is int else None for value in values]
+    return list(map(id_text, found))
 
 
 def _sniff_texts(head: Head) -> float:

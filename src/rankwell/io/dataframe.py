@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Judgments
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, unique_rows
+from rankwell.core.tables.columns import Columns, Holds, choose_columns, id_text, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore, shown
 from rankwell.io.files import Request, Texts, file_format
@@ -96,22 +96,14 @@ def _ids(table: Any, name: str) -> list[str]:
     values: list[Any] = column.to_list()
     if not isinstance(kind, (nw.String, nw.Object, nw.Unknown)) and not kind.is_integer():
         raise BadInput(f"column {name!r} holds {kind}; expected strings or integers as ids. Convert the column.")
-    if set(map(type, values)) <= {str}:
-        ids: list[str] = values
-    else:
-        ids = [_id(value, row, name) for row, value in enumerate(values, 1)]
+    ids: list[Any] = values if set(map(type, values)) <= {str} else list(map(id_text, values))
+    if None in ids:
+        row = ids.index(None)
+        what = f"row {row + 1}, column {name!r}: {'nothing' if _is_missing(values[row]) else shown(values[row])}"
+        raise BadInput(f"{what}; expected an id, a string or an integer. Correct or drop the row.")
     if "" in ids:
         raise BadInput(f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or drop the row.")
     return ids
-
-
-def _id(value: Any, row: int, name: str) -> str:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    text = "nothing" if _is_missing(value) else shown(value)
-    raise BadInput(f"row {row}, column {name!r}: {text}; expected an id, a string or an integer. Correct or drop the row.")
 
 
 def _numbers(table: Any, name: str) -> Floats:

@@ -148,10 +148,7 @@ def _names(holds: Holds) -> list[str]:
 
 
 def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]:
-    """The formats that the content may have, the surest first; those of other packages only where no own one is likely.
-
-    Magic bytes that suffice decide before any format looks at the content.
-    """
+    """The formats that content may have, the surest first; those of other packages only where no own one is likely."""
 
     def _scored(names: Iterable[str]) -> list[tuple[float, Format]]:
         entries = [FORMATS[name] for name in sorted(names) if holds is None or name.endswith(f" {holds}")]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, shown
@@ -30,17 +30,13 @@ def _find_hits(source: Source, judgments: Judgments, request: Request, *, load: 
     return found((load or load_mapping)(source, request), judgments, request)
 
 
-def _write_run(ranking: Ranking, path: Path) -> None:
-    _write(ranking, ranking.scores.tolist(), path)
-
-
-def _write_judgments(judgments: Judgments, path: Path) -> None:
-    if judgments.aspects is not None:
+def _write(table: Ranking | Judgments, path: Path) -> None:
+    if isinstance(table, Ranking):
+        numbers: list[float] = table.scores.tolist()
+    elif table.aspects is not None:
         raise BadInput("JSON {query: {item: number}} cannot hold groups or intents; write TREC, CSV or Parquet.")
-    _write(judgments, [int(grade) if grade.is_integer() else grade for grade in judgments.grades.tolist()], path)
-
-
-def _write(table: Ranking | Judgments, numbers: list[Any], path: Path) -> None:
+    else:
+        numbers = [int(grade) if grade.is_integer() else grade for grade in table.grades.tolist()]
     bounds = table.offsets.tolist()
     with path.open("w", encoding="ascii", newline="\n") as stream:
         separator = "{\n"
@@ -51,13 +47,13 @@ def _write(table: Ranking | Judgments, numbers: list[Any], path: Path) -> None:
         stream.write("\n}\n" if table.queries else "{}\n")
 
 
-@file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write_run, suffixes=(".json",))
+@file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write, suffixes=(".json",))
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in `{query: {item: score}}`; an item twice in one query is an error unless the request says which to keep."""
     return FORMATS["python mapping run"].read(load_mapping(source, request), request)
 
 
-@file_format("json", "judgments", sniff=_sniff, write=_write_judgments, suffixes=(".json",))
+@file_format("json", "judgments", sniff=_sniff, write=_write, suffixes=(".json",))
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `{query: {item: grade}}`; grades may be fractions."""
     return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
@@ -184,14 +180,18 @@ def read_predictions(source: Source, request: Request) -> Ranking:
     """
     queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
     for number, entry in _entries(source):
-        query = _id(source, number, entry.get("query_id"), "query_id")
+        query = _id(source, number, entry, "query_id")
         if query in queries:
             raise BadLine(f"{source.name}:{number}: query {query!r} already appears in line {queries[query]}; keep one of them.")
         queries[query] = number
         results = entry.get("results")
         if not isinstance(results, list):
             raise BadLine(f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of corpus_id and score.")
-        rows.extend((query, *_result(source, number, each)) for each in results)
+        for each in results:
+            if not isinstance(each, dict) or type(each.get("score")) not in (int, float):
+                what = f"{source.name}:{number}: {shown(each, 60)}"
+                raise BadLine(f"{what}; a result is {{corpus_id, score}} with a number for a score.")
+            rows.append((query, _id(source, number, each, "corpus_id"), each["score"]))
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     return request.ranking(owners, items, scores, all_queries=queries)
 
@@ -207,15 +207,8 @@ def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, entry
 
 
-def _result(source: Source, number: int, result: Any) -> tuple[str, float]:
-    if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
-        raise BadLine(f"{source.name}:{number}: {shown(result, 60)}; a result is {{corpus_id, score}} with a number for a score.")
-    return _id(source, number, result.get("corpus_id"), "corpus_id"), result["score"]
-
-
-def _id(source: Source, number: int, value: Any, what: str) -> str:
-    if isinstance(value, str):
-        return value
-    if type(value) is int:
-        return str(value)
-    raise BadInput(f"{source.name}:{number}: {what} is {shown(value)}; expected a string or an integer.")
+def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
+    text = id_text(entry.get(key))
+    if text is None:
+        raise BadInput(f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected a string or an integer.")
+    return text

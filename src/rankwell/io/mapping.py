@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Bools, Ints, Judgments, RankCounts, TieRule, sort_ids
+from rankwell.core.tables.columns import id_text
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
@@ -141,7 +141,7 @@ def find_hits(
 ) -> Hits:
     """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is counted.
 
-    Raises BadScore for a score that is not a number, NaN or infinite.
+    Raises BadScore for a score that is not a number, NaN or infinite, BadInput where only some of a query's ids are strings.
     """
     shared = list[_SharedQuery]()
     positions, rows = list[int](), list[int]()
@@ -173,13 +173,19 @@ class _SharedQuery(NamedTuple):
 
 
 def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
-    """Rank counts of the judged items by their scores. Raises BadScore for any score that is not a finite number."""
+    """Rank counts of the judged items by their scores. Raises BadScore for any that is not a finite number, _MixedIds."""
     placed = place_scores([each.scored for each in shared], [each.items for each in shared], single=single)
+    for query, scored, _ in shared if placed is None else ():
+        for item, score in scored.items():
+            if not _is_finite(score):
+                raise BadScore(f"query {query!r}, item {item!r}: the score is {shown(score)}; scores are finite numbers.")
     if placed is None:
-        every = ((each.query, item, score) for each in shared for item, score in each.scored.items())
-        query, item, score = next(row for row in every if not _is_finite(row[2]))
-        raise BadScore(f"query {query!r}, item {item!r}: the score is {shown(score)}; scores are finite numbers.")
+        raise _MixedIds("the ids of items are of several types; give strings.")
     return placed
+
+
+class _MixedIds(BadInput):
+    """Ids of items of which only some are strings."""
 
 
 def _places_in_ties(shared: Sequence[_SharedQuery], counts: RankCounts, ties: TieRule, *, single: bool) -> Ints:
@@ -207,7 +213,11 @@ def _is_finite(score: object) -> bool:
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
     if request.keep:
         return request.hits(read_ranking(run, request), judgments)
-    return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
+    try:
+        return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
+    except _MixedIds:
+        clean = with_text_ids(run, each=True)
+        return find_hits(clean, judgments, ties=request.ties, single_precision=request.single_precision)
 
 
 @file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
@@ -244,7 +254,7 @@ def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mappi
 def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[str, Mapping[str, float]]:
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
 
-    A query's items are of one kind: the first is looked at. each: whether all are, as a table of them needs.
+    each: whether every item is looked at, as a table of them needs, or the first of a query, where a reader checks the others.
     Raises BadInput for ids that are neither, for half a character, and for another shape.
     """
     for query, scored in mapping.items():
@@ -264,19 +274,18 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
 
 
 def _text_id(thing: Any) -> str:
-    if isinstance(thing, str):
-        encode_id(thing)
-        return str(thing)
-    if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
-        with suppress(ValueError):  # Python writes only so many digits
-            return str(int(thing))
-    raise BadInput(f"the id {shown(thing)} is a {type(thing).__name__}; expected a string or an integer.")
+    text = id_text(thing)
+    if text is None:
+        raise BadInput(f"the id {shown(thing)} is a {type(thing).__name__}; expected a string or an integer.")
+    encode_id(text)
+    return text
 
 
 def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool) -> RankCounts | None:
-    """The counts for the values of some items of each mapping, `before` unset; None where a value is not a finite number.
+    """The counts for the values of some items of each mapping, `before` unset.
 
-    single: values are rounded to 32 bits first. A string is never a number.
+    None where a value is not a finite number, which a string never is, or where only some keys of a mapping are strings.
+    single: values are rounded to 32 bits first.
     """
     kind = np.float32 if single else np.float64
     with np.errstate(over="ignore"):
@@ -291,25 +300,22 @@ def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence
     first = 0
     for start in range(0, len(mappings), _BLOCK):
         block, sizes = mappings[start : start + _BLOCK], [len(wanted) for wanted in items[start : start + _BLOCK]]
-        compiled = native.library is not None and max(sizes) <= _FEW and all(type(each) is dict for each in block)
-        # The kernel reads Python's own numbers only; NumPy may read others.
-        if not (compiled and _count_native(block, sizes, placed, first, single)) and not _count(
-            block, sizes, placed, first, single
-        ):
+        few, checked = max(sizes) <= _FEW, native.library is not None and all(type(each) is dict for each in block)
+        place = first
+        for mapping, size in zip(block, sizes, strict=True) if checked else ():
+            # The kernel reads Python's own numbers only; NumPy may read others.
+            counted = placed.scores, placed.above, placed.tied, place, size if few else 0, single
+            checked = checked and native.library.mapping_counts(mapping, *counted)
+            place += size
+        if not (few and checked) and not _count(block, sizes, placed, first, single=single, checked=checked):
             return None
         first += sum(sizes)
     return placed
 
 
-def _count_native(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, single: bool) -> bool:
-    for mapping, size in zip(block, sizes, strict=True):
-        if not native.library.mapping_counts(mapping, placed.scores, placed.above, placed.tied, first, size, single):
-            return False
-        first += size
-    return True
-
-
-def _count(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, single: bool) -> bool:
+def _count(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, *, single: bool, checked: bool) -> bool:
+    if not checked and any(len({issubclass(kind, str) for kind in set(map(type, each))}) > 1 for each in block):
+        return False
     try:
         # Twice as fast as np.fromiter.
         values = np.frombuffer(b"".join([struct.pack(f"{len(each)}d", *each.values()) for each in block]))

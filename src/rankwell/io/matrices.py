@@ -104,10 +104,7 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
 
 
 def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
-    """Writes the ids of a file of vectors beside it, so that `read_embeddings` finds them; takes away those of an earlier file.
-
-    Returns the file: one id a line, a JSON list where an id has a line break, none where there are no ids.
-    """
+    """Writes ids beside vectors, one a line, a JSON list where one has a line break; removes those of an earlier file."""
     lines, listed = (path.with_suffix(suffix) for suffix in IDS_BESIDE)
     broken = ids is not None and any("\n" in name or "\r" in name for name in ids)
     chosen = None if ids is None else listed if broken else lines
@@ -183,10 +180,7 @@ def _array(thing: Any) -> NDArray[Any]:
 
 
 def _of_array(thing: Any) -> Scores:
-    """Scores in an array of any library, or in lists of numbers; a pandas frame's labels are ids unless they are positions.
-
-    Raises BadInput for rows of different length.
-    """
+    """Scores in an array of any library or in lists of numbers; a pandas frame's labels are ids unless they are positions."""
     if all(hasattr(thing, name) for name in ("index", "columns", "to_numpy")):
         return Scores(thing.to_numpy(), _labels(thing.index), _labels(thing.columns))
     if isinstance(thing, np.ndarray):

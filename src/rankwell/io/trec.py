@@ -132,10 +132,7 @@ def _lines(source: Source, *, comments: bool) -> Iterator[tuple[int, bytes, list
 
 
 def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[list[str]], Floats]:
-    """The fields of all lines but the number, one list per field, and the numbers.
-
-    Raises BadLine for a line of another form, BadInput for a file without lines.
-    """
+    """The fields of all lines but the number, one list per field, and the numbers. Raises BadLine; BadInput without a line."""
     columns: list[list[str]] = [[] for _ in form.words[1:]]
     numbers, names, known = list[float](), dict[bytes, str](), dict[bytes, float]()
     for number, line, fields in _lines(source, comments=comments):

@@ -45,10 +45,7 @@ def _named(
     request: Request,
     ids: Sequence[str] = ("ids", "id"),
 ) -> Embeddings:
-    """The array that `choose_array` takes of a container; its ids from one of a usual name, one dimension and the same length.
-
-    Raises BadInput where `ids` are neither as many as its rows nor those of another array.
-    """
+    """The array that `choose_array` takes of a container, with ids of a usual name. Raises BadInput where these fit no array."""
     chosen = choose_array(shapes, request.part, source.name)
     vectors, length = as_real(load(chosen)), shapes[chosen][:1]
     beside = next((name for name in ids if name != chosen and length and shapes.get(name) == length), None)

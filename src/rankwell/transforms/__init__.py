@@ -189,10 +189,7 @@ class Transform:
 
 
 def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
-    """Applies transforms to descriptors, one after the other: those of scores to the cosines, or to the scores made so far.
-
-    Raises BadUsage for a transform of descriptors that follows scores.
-    """
+    """Applies transforms one after the other, those of scores to cosines or to scores. Raises BadUsage for another order."""
     state: Descriptors | Transformed = given
     for each in transforms:
         if each.entry.works_on == "scores":
@@ -276,10 +273,7 @@ def wide(scores: Matrix, start: int, stop: int, what: str = "scores") -> Floats:
 
 
 def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
-    """(gallery,) for each column the logarithm of the sum over its rows of exp(scale · score), without overflow.
-
-    Raises BadUsage where scale · score itself overflows float64.
-    """
+    """(gallery,) the logarithm of each column's sum of exp(scale · score). Raises BadUsage where scale · score overflows."""
     highest = np.full(scores.shape[1], -np.inf)
     total = np.zeros(scores.shape[1])
     for _, block in blocks(scores, what):
@@ -295,10 +289,7 @@ def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
 
 
 def unit_rows(vectors: Matrix, what: str) -> Matrix:
-    """(n, d) the vectors divided by their length: float64 where they were, else float32.
-
-    Raises BadScore for a number that is not finite and BadInput for a vector without a direction, with their row.
-    """
+    """(n, d) the vectors divided by their length. Raises BadScore and BadInput, for one without a direction, with the row."""
     found = np.empty(vectors.shape, dtype=np.float64 if vectors.dtype == np.float64 else np.float32)
     for start, block in blocks(vectors, what):
         # Squares of what is very large or very small would not fit.

@@ -14,15 +14,19 @@ static int number_in(PyObject *object, double *number)
     return *number - *number == 0.0 && (*number != -1.0 || !PyErr_Occurred());
 }
 
-/* Counts the values of a mapping above, and equal to, each of some numbers; 0, perhaps with an exception, where one is not a number. */
+/* Counts the values of a mapping above, and equal to, each of some numbers; 0, perhaps with an exception, where one is not a number,
+ * and where some of the keys are strings. */
 static int count_values(PyObject *mapping, const double *own, Py_ssize_t size, int single, int64_t *above, int64_t *tied)
 {
     PyObject *key, *value;
     Py_ssize_t place = 0;
     double number;
+    int kinds = 0;
     while (PyDict_Next(mapping, &place, &key, &value)) {
         if (!number_in(value, &number))
             return 0;
+        /* A look at the type itself costs less than the call. */
+        kinds |= Py_TYPE(key) == &PyUnicode_Type || PyUnicode_Check(key) ? 1 : 2;
         if (single)
             number = rounded(number);
         for (Py_ssize_t each = 0; each < size; each++) {
@@ -30,7 +34,7 @@ static int count_values(PyObject *mapping, const double *own, Py_ssize_t size, i
             tied[each] += number == own[each];
         }
     }
-    return 1;
+    return kinds < 3;
 }
 
 static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
@@ -59,7 +63,7 @@ static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     {"mapping_counts", mapping_counts, METH_VARARGS,
-     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number"},
+     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number, or keys differ in kind"},
     {NULL, NULL, 0, NULL},
 };
 

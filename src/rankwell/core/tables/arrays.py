@@ -23,10 +23,7 @@ _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether in Fortran order, and kind of an array, from the beginning of a stream, which is then at its numbers.
-
-    Raises BadInput for another version than 1.0, 2.0 and 3.0, a damaged header, records and pickled arrays.
-    """
+    """Shape, Fortran order and kind of an array in a stream, which is then at its numbers. Raises BadInput for others."""
     mark = stream.read(8)
     if len(mark) < 8 or not mark.startswith(MAGIC):
         raise _damaged(f"it begins with {mark!r}")
@@ -92,10 +89,7 @@ def refuse_size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
 def map_array(
     path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
 ) -> NDArray[Any]:
-    """The array that lies in a file from an offset on, read only and read when looked at.
-
-    last: whether the file has to end with it. Raises BadInput where the file ends earlier, or later than it may.
-    """
+    """The array that lies in a file from an offset on, mapped. last: whether the file has to end with it. Raises BadInput."""
     wanted, found = offset + refuse_size(shape, kind), path.stat().st_size
     said = f"{' × '.join(map(str, shape))} {kind.name}"
     if found < wanted:

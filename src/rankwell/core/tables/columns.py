@@ -3,6 +3,8 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -40,6 +42,14 @@ class Columns(NamedTuple):
     def by_rank(self) -> bool:
         """Whether the value is a rank, of which small is good."""
         return self.value == self.rank
+
+
+def id_text(value: object) -> str | None:
+    """An id as text: strings unchanged, integers written out; None for anything else."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        with suppress(ValueError):  # Python writes only so many digits
+            return str(int(value))
+    return str(value) if isinstance(value, str) else None
 
 
 def _plain(name: str) -> str:

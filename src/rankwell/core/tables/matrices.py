@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.store import decode_id, exists, split_part
 
@@ -24,10 +25,7 @@ _BLOCK = 1 << 20
 
 
 def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:
-    """The name of the array of vectors: the asked one, else the only one with two dimensions, else the one with a usual name.
-
-    Raises BadInput that lists the arrays and says how to name one.
-    """
+    """The array of vectors: the named one, else the only one of two dimensions, else that of a usual name. Raises BadInput."""
     listed = ", ".join(f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})" for key, shape in shapes.items()) or "none"
     if name:
         if name not in shapes:
@@ -143,18 +141,14 @@ def _stem(place: Place) -> str:
 
 def item_ids(values: Iterable[Any]) -> list[str]:
     """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
-    return [_item_id(value, row) for row, value in enumerate(values)]
-
-
-def _item_id(value: Any, row: int) -> str:
-    if isinstance(value, bytes):
-        value = decode_id(value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    if not isinstance(value, str) or not value:
-        shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
-        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
-    return str(value)
+    found: list[str] = []
+    for row, value in enumerate(values):
+        text = id_text(decode_id(value) if isinstance(value, bytes) else value)
+        if not text:
+            shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
+            raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
+        found.append(text)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,10 +70,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
 
 
 def run_names(folders: Named) -> list[dict[str, str]]:
-    """For each folder its runs with the names that they have here: with the folder's name where two runs have the same one.
-
-    Raises BadUsage where two would still have the same one.
-    """
+    """For each folder its runs with their names here: with the folder's name where two are alike. Raises BadUsage."""
     every = [run for name, folder in folders for run in folder.runs if not name]
     found: list[dict[str, str]] = []
     for name, folder in folders:

@@ -116,10 +116,7 @@ class PairedDifference(NamedTuple):
 
 
 def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
-    """The statistics of every column; their p-values are adjusted as one family.
-
-    clusters: (queries,) the number of each query's cluster, None where queries are independent.
-    """
+    """The statistics of every column, p-values adjusted as one family. clusters: (queries,) numbers, None for none."""
     if not columns:
         return []
     added = [_added(each, clusters) for each in columns]

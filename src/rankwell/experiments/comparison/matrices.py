@@ -72,10 +72,7 @@ class Comparison(NamedTuple):
 
 
 def align_values(values: Sequence[Values], row_attributes: Sequence[RowAttributes], better: Mapping[str, Better]) -> Comparison:
-    """The matrices of every measure that two runs or more have, in order of first sight.
-
-    Raises BadUsage for fewer than two runs, BadInput where a run has a measure twice or no two runs share one.
-    """
+    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage for a single run, BadInput."""
     runs = tuple(dict.fromkeys(each.run for each in values))
     if len(runs) < 2:
         raise BadUsage(f"{_listed(runs) or 'nothing'} alone is compared with nothing; give two runs or more.")
@@ -180,10 +177,7 @@ def exact_name(name: str) -> str:
 
 
 def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
-    """Every run against the baseline; where none is named, the second of two against the first, and all pairs of more.
-
-    Raises UnknownName for an unknown baseline.
-    """
+    """Every run against the baseline; without one all pairs, the later against the earlier. Raises UnknownName."""
     if baseline is not None:
         if baseline not in runs:
             raise UnknownName(f"unknown run {baseline!r}; {suggest(baseline, runs)}")

@@ -121,10 +121,7 @@ def rank_differences(matrices: Sequence[QuerySystemMatrix], level: float) -> lis
 
 
 def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
-    """The correlations of each two orders of the same systems, and of the first one with the order in each group.
-
-    tau_ap and rbo look from the first of two, and are None with tied systems.
-    """
+    """The correlations of each two orders of the same systems, and of the first with each group's; rbo looks from the first."""
     rows: list[Row] = []
     for first, second in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
         shared = [run for run in first.matrix.runs if run in second.matrix.runs]
@@ -193,10 +190,7 @@ def sentences(
     parts: Sequence[PairedDifference],
     options: ComparisonOptions,
 ) -> list[str]:
-    """A verdict per pair by the first measure; of many pairs one on the leader, and those of the best systems.
-
-    parts: the differences in groups of the queries.
-    """
+    """A verdict per pair by the first measure; of many pairs one on the leader. parts: the differences in groups of queries."""
     matrices, count = len(comparison.matrices), len(pairs)
     of_measures = f"over {matrices} measures" if matrices > 1 else ""
     of_pairs = f"over {count} pairs" if count > 1 else ""

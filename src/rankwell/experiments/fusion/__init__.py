@@ -139,10 +139,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
 
 
 def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
-    """The rankings by name, numbers from 1 where they have none.
-
-    Raises BadUsage for fewer than two, NothingToEvaluate where no query is in two of them.
-    """
+    """The rankings by name, or by number from 1. Raises BadUsage for fewer than two, NothingToEvaluate if none share a query."""
     named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
     if len(named) < 2:
         raise BadUsage(

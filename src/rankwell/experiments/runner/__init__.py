@@ -73,10 +73,7 @@ class CellResult(NamedTuple):
 def evaluate_cells(
     kind: CellKind, plans: Sequence[PlannedCell], *, jobs: int = 1, progress: Progress = None
 ) -> Iterator[CellResult]:
-    """The outcome of every cell, in order. jobs: how many processes; the processors' threads are divided among them.
-
-    Raises BadUsage for less than one job.
-    """
+    """The outcome of every cell, in order. jobs: processes, among which the threads are divided. Raises BadUsage for none."""
     waiting = [each for each in plans if each.why and each.chosen]
     groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
     errors, done = _run(kind, groups, jobs, progress), 0

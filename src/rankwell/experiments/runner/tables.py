@@ -78,10 +78,7 @@ class DatasetResults:
 def make_tables(
     experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
 ) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
-    """A table for every figure that is shown, with notes on them. The working directory is that of the results.
-
-    Raises UnknownName for an unknown measure.
-    """
+    """A table for every figure that is shown, with notes; the working directory is that of the results. Raises UnknownName."""
     parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
     _reject_unknown_measures(parts, shown)
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
@@ -108,10 +105,7 @@ def make_tables(
 
 
 def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
-    """The values of single queries behind the figures of all tables, each with its data set; a figure's name is the label.
-
-    Figures of a whole collection have none. The working directory is that of the results.
-    """
+    """The values of single queries behind the figures of all tables, each with its data set; a figure's name is the label."""
     parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
     return [
         (

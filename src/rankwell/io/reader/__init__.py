@@ -140,10 +140,7 @@ class Scan:
         return None if rows is None else rows.hits(judgments, keep=self._options.keep)
 
     def rows(self) -> HitRows | None:
-        """The same before there is NumPy; None where two ids have one hash, so that another reader has to look.
-
-        Raises BadLine, BadScore and DuplicateItem for the first such line, BadInput for a file without a line.
-        """
+        """The same before there is NumPy; None where two ids have one hash. Raises the error of the first line that has one."""
         try:
             rows = _rows_of(*(self._begun or self._read_all)())
         except _Odd:

@@ -105,10 +105,7 @@ def read_blocks(
     size: int = BLOCK,
     progress: Progress | None = None,
 ) -> Iterator[tuple[int, Result]]:
-    """The result of `read` for one block of whole lines after the other, and the number of lines before each.
-
-    read: raises Unreadable for a block with a line of another form. Raises BadLine or BadScore for the first such line.
-    """
+    """The result of `read`, which may raise Unreadable, for each block of whole lines, and the number of lines before it."""
     total = 0 if source.path is None else source.path.stat().st_size
     done = lines = 0
     with source.open() as stream:

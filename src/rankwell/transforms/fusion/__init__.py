@@ -329,10 +329,7 @@ class Fusion:
 
 
 def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: str | None = None) -> Fusion:
-    """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` where nothing else is said.
-
-    Raises UnknownName for what does not exist, BadUsage for a choice that the method does not look at.
-    """
+    """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` by default. Raises UnknownName."""
     entry, given = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
     if entry.reads == "ranks":
         if normalise is not None:
