@@ -218,9 +218,8 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
     while piece := stream.read(1 << 20):
         content.write(piece)
         if content.tell() > _MOST_PIPED:
-            raise BadInput(
-                f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory; save it to a file and name that."
-            )
+            what = f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory"
+            raise BadInput(f"{what}; save it to a file and name that.")
     return content.getvalue()
 
 

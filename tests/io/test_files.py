@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from rankwell.commands.convert import convert_file
+from rankwell.commands.convert import convert
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
@@ -225,9 +225,10 @@ def test_converting_a_run_changes_nothing(source, target, tmp_path):
     ranking = Ranking.from_dict({"q1": {"a": 2.5, "b": 1 / 3, "c": -1.0}, "007": {"7": 17.0, "x,y": 1e-9, 'q"': 1e-10}})
     files.write_run(ranking, tmp_path / f"a.{source}")
 
-    done = convert_file(tmp_path / f"a.{source}", tmp_path / f"b.{target}.gz", holds="run")
+    done = convert(str(tmp_path / f"a.{source}"), tmp_path / f"b.{target}.gz", holds="run")
 
-    assert (done.source, done.target, done.rows, done.lost) == (source, target, 6, 0)
+    wrote = f"wrote {tmp_path}/b.{target}.gz (6 rows, {target})"
+    assert done.notes == (f"{tmp_path}/a.{source}: run read as {source}", wrote)
     assert same_ranking(files.read_ranking(tmp_path / f"b.{target}.gz"), ranking)
 
 
@@ -236,9 +237,10 @@ def test_converting_judgments_changes_nothing(source, target, tmp_path):
     judgments = Judgments.from_dict({"q1": {"a": 2, "b": 0, "c": -1}, "007": {"7": 1, "x,y": 3}})
     files.write_judgments(judgments, tmp_path / f"a.{source}")
 
-    done = convert_file(tmp_path / f"a.{source}", tmp_path / f"b.{target}", holds="judgments")
+    done = convert(str(tmp_path / f"a.{source}"), tmp_path / f"b.{target}", holds="judgments")
 
-    assert (done.holds, done.source, done.target, done.rows) == ("judgments", source, target, 5)
+    wrote = f"wrote {tmp_path}/b.{target} (5 rows, {target})"
+    assert done.notes == (f"{tmp_path}/a.{source}: judgments read as {source}", wrote)
     assert same_judgments(files.read_judgments(tmp_path / f"b.{target}"), judgments)
 
 
@@ -285,7 +287,7 @@ def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path
     write_text(tmp_path / "a.json", '{"q1": {"d": 1.5}, "empty": {}}')
 
     assert files.read_ranking(tmp_path / "a.json").queries == ("empty", "q1")
-    assert convert_file(tmp_path / "a.json", tmp_path / "a.csv", holds="run").lost == 1
+    assert convert(str(tmp_path / "a.json"), tmp_path / "a.csv", holds="run").notes[-1].startswith("1 queries without rows")
     judgments = Judgments.from_dict({"q1": {"d": 1}, "empty": {"x": 1}})
     assert files.find_hits(tmp_path / "a.json", judgments).hits.present.tolist() == [True, True]
 
@@ -293,13 +295,13 @@ def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path
 def test_ids_that_are_not_utf_8_pass_between_trec_and_json_and_are_refused_elsewhere(tmp_path):
     (tmp_path / "a.run").write_bytes(b"q Q0 d\xff 1 2.0 t\nq Q0 \xe9 2 1.0 t\n")
 
-    convert_file(tmp_path / "a.run", tmp_path / "b.json")
-    convert_file(tmp_path / "b.json", tmp_path / "c.run", holds="run")
+    convert(str(tmp_path / "a.run"), tmp_path / "b.json")
+    convert(str(tmp_path / "b.json"), tmp_path / "c.run", holds="run")
 
     assert b"q Q0 d\xff 1 2.0 " in (tmp_path / "c.run").read_bytes()
     for name in ("d.csv", "d.parquet"):
         with pytest.raises(BadInput, match="not UTF-8"):
-            convert_file(tmp_path / "a.run", tmp_path / name)
+            convert(str(tmp_path / "a.run"), tmp_path / name)
         assert not (tmp_path / name).exists()
 
 
@@ -538,7 +540,7 @@ def test_json_without_a_hint_may_be_either(tmp_path):
     write_text(tmp_path / "a.json", '{"q": {"a": 1}}')
 
     with pytest.raises(BadUsage, match="may be a run or judgments"):
-        convert_file(tmp_path / "a.json", tmp_path / "b.csv")
+        convert(str(tmp_path / "a.json"), tmp_path / "b.csv")
 
 
 def test_a_part_of_an_mteb_file_is_named(tmp_path):
@@ -548,7 +550,7 @@ def test_a_part_of_an_mteb_file_is_named(tmp_path):
     with pytest.raises(BadInput, match="several rankings: en/test, de/test; name one, as in format 'mteb:en/test'"):
         files.read_ranking(place)
     assert files.read_ranking(place, format="mteb:de/test").items == ["b"]
-    assert convert_file(place, tmp_path / "b.csv", source_format="mteb:de/test").holds == "run"
+    assert ": run read as mteb" in convert(str(place), tmp_path / "b.csv", source_format="mteb:de/test").notes[0]
     with pytest.raises(UnknownName, match="no part 'fr/test'"):
         files.read_ranking(place, format="mteb:fr/test")
 

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from rankwell.commands.convert import convert_file
+from rankwell.commands.convert import convert
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import choose_columns, likelihood
 from rankwell.errors import BadInput, UnknownName
@@ -99,9 +99,9 @@ def test_parquet_is_recognised_by_its_columns(tmp_path):
     pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
 
-    assert convert_file(tmp_path / "run", tmp_path / "a.json").holds == "run"
-    assert convert_file(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
-    assert convert_file(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
+    assert convert(str(tmp_path / "run"), tmp_path / "a.json").notes[0].endswith(": run read as parquet")
+    assert convert(str(tmp_path / "beir"), tmp_path / "b.json").notes[0].endswith(": judgments read as parquet")
+    assert convert(str(tmp_path / "judgments"), tmp_path / "c.json").notes[0].endswith(": judgments read as parquet")
     with pytest.raises(BadInput, match=r"judgments \(parquet\); expected a run"):
         io.read_ranking(tmp_path / "judgments")
     with pytest.raises(BadInput, match=r"a run \(parquet\); expected judgments"):

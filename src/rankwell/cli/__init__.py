@@ -100,7 +100,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
-    from rankwell.core.options import bind, files_to_write, overwrites, overwriting
+    from rankwell.core.options import bind, files_to_write, overwriting
     from rankwell.errors import BadUsage
 
     # All that read standard input know it by this name.
@@ -119,7 +119,8 @@ def _run(arguments: list[str]) -> int:
             return 0
         command = command_function(words)
         places, named = bind(command, rest)
-        allowed = overwrites(command, named)
+        # Some commands have an option of this name.
+        allowed = "overwrite" not in command.__annotations__ and named.pop("overwrite", False)
         files = files_to_write(command, places, named, allowed)
     except BadUsage as error:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())

@@ -47,7 +47,11 @@ def check(
     """
     truth = io.find_judgments(qrels, format=qrels_format)
     notes = [f"judgments: read as {truth.format}", *truth.notes]
-    findings = [*_about_truth(truth.table.flat), *(_about_corpus(truth.table.flat, corpus) if corpus else ())]
+    findings = _about_truth(truth.table.flat)
+    if corpus:
+        known = io.read_ids(corpus)
+        lacking = sorted({item for item in truth.table.flat.items if item not in known})
+        findings += [_note("corpus", "items", len(known)), _finding("corpus", "judged items that the corpus lacks", lacking)]
     named = name_runs(list(runs))
     if not named and not findings:
         raise BadUsage("name at least one run after the judgments: rankwell check QRELS RUN...")
@@ -79,12 +83,6 @@ def _about_truth(truth: Judgments) -> list[report.Row]:
         _note("judgments", "judged items", len(truth.items), f"by grade {levels}"),
         _finding("judgments", "queries without anything relevant", none),
     ]
-
-
-def _about_corpus(truth: Judgments, corpus: Path) -> list[report.Row]:
-    known = io.read_ids(corpus)
-    lacking = sorted({item for item in truth.items if item not in known})
-    return [_note("corpus", "items", len(known)), _finding("corpus", "judged items that the corpus lacks", lacking)]
 
 
 def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[report.Row]:

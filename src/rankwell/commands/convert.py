@@ -1,7 +1,7 @@
 """Convert a run or judgments from one format to another; the target's suffix says which."""
 
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -42,46 +42,16 @@ def convert(
     """
     if str(target) in STDIN:
         raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
-    done = convert_file(
-        source, target, holds=holds, source_format=source_format, target_format=target_format, duplicates=duplicates
-    )
-    lost = [f"{done.lost} queries without rows are not in {target}: the format cannot hold them"] if done.lost else []
-    written = f"wrote {target} ({done.rows} rows, {done.target})"
-    return Output(notes=(f"{source}: {done.holds} read as {done.source}", *done.notes, written, *lost))
-
-
-class Conversion(NamedTuple):
-    """Formats and size of a conversion; `lost` counts queries without rows, which only JSON can hold."""
-
-    holds: Holds
-    source: str
-    target: str
-    rows: int
-    lost: int
-    notes: tuple[str, ...] = ()
-
-
-def convert_file(
-    source: str | Path,
-    target: str | Path,
-    *,
-    holds: Literal["run", "judgments"] | None = None,
-    source_format: str | None = None,
-    target_format: str | None = None,
-    duplicates: io.Duplicates = "error",
-) -> Conversion:
-    """Reads a run or judgments and writes them in another format.
-
-    holds: the content of the source; None recognises it. Raises BadUsage where content may be either, as JSON may.
-    """
     opened = Source(source)
     known = holds or _kind(Head.of(opened), source_format)
     request = io.Request(duplicates=duplicates)
     table, name = io.read_as(opened, known, source_format, request)
-    write = io.write_run if known == "run" else io.write_judgments
-    written = write(table, target, format=target_format)
+    written = (io.write_run if known == "run" else io.write_judgments)(table, target, format=target_format)
+    notes = [f"{source}: {known} read as {name}", *request.notes, f"wrote {target} ({len(table.items)} rows, {written})"]
+    # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
-    return Conversion(known, name, written, len(table.items), lost, tuple(request.notes))
+    notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"] if lost else []
+    return Output(notes=tuple(notes))
 
 
 def _kind(head: Head, name: str | None) -> Literal["run", "judgments"]:

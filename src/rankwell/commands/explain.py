@@ -1,20 +1,12 @@
 """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a worked example."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.registry import Measure, is_word, parse_measure
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.core.registry import Measure, at_each_cutoff, is_word, parse_measure
+from rankwell.errors import BadUsage
 from rankwell.report.present import Output
-
-
-class Meaning(NamedTuple):
-    """One exact measure that a word stands for, and where it does."""
-
-    measure: Measure
-    where: tuple[str, ...]
 
 
 def explain(name: str, /) -> Output:
@@ -27,37 +19,26 @@ def explain(name: str, /) -> Output:
     """
     found = meanings(name)
     first = f"{name} means {f'{len(found)} different things' if len(found) > 1 else 'one thing'}:\n"
-    described: dict[str, list[Meaning]] = {}
-    for meaning in found:
-        described.setdefault(meaning.measure.name, []).append(meaning)
-    return Output(text=first + "\n".join(_describe(same) for same in described.values()))
+    described: dict[str, dict[Measure, list[str]]] = {}
+    for measure, places in found.items():
+        described.setdefault(measure.name, {})[measure] = places
+    return Output(text=first + "\n".join(map(_describe, described.values())))
 
 
-def meanings(name: str) -> list[Meaning]:
-    """The measures that a text stands for, the plain reading first. Raises UnknownName where it stands for none."""
+def meanings(name: str) -> dict[Measure, list[str]]:
+    """The measures that a text stands for, and where, the plain reading first. Raises UnknownName where it stands for none."""
     places: dict[Measure, list[str]] = {}
-    problem: UnknownName | BadUsage | None = None
+    problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
     for where, words in _readings(plain):
         try:
-            measure = _with_any_cutoff(plain, words)
-        except (UnknownName, BadUsage) as error:
+            places.setdefault(parse_measure(at_each_cutoff(plain, [10], words)[0], words), []).append(where)
+        except BadUsage as error:
             problem = problem or error
-            continue
-        places.setdefault(measure, []).append(where)
     if problem is not None and not places:
         raise problem
-    return [Meaning(measure, tuple(where)) for measure, where in places.items()]
-
-
-def _with_any_cutoff(name: str, words: dict[str, str]) -> Measure:
-    try:
-        return parse_measure(name, words)
-    except BadUsage:
-        if "@" in name:
-            raise
-        return parse_measure(f"{name}@10", words)
+    return places
 
 
 def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -72,10 +53,10 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
                 yield f"--convention {each}, {part}", {**words, **own}
 
 
-def _describe(meanings: Sequence[Meaning]) -> str:
+def _describe(meanings: dict[Measure, list[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
-    entry = meanings[0].measure.entry
-    lines = ["", *(f"{meaning.measure}   ({', '.join(meaning.where)})" for meaning in meanings), f"  {form(entry)}"]
+    entry = next(iter(meanings)).entry
+    lines = ["", *(f"{measure}   ({', '.join(where)})" for measure, where in meanings.items()), f"  {form(entry)}"]
     for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds

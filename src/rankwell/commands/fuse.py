@@ -1,10 +1,10 @@
 """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
-from rankwell.evaluation.results import Results
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
@@ -54,12 +53,6 @@ class TuneOptions:
     format: Annotated[report.Format | None, Option(("--format", "-f"))] = None
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
 
-    def reject_unused(self) -> None:
-        """Raises BadUsage for an option of tuning where nothing is tuned."""
-        for argument in arguments_of(TuneOptions):
-            if getattr(self, argument.name) is not None:
-                raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
-
 
 def fuse(
     *runs: str,
@@ -90,13 +83,18 @@ def fuse(
     named = name_runs(list(runs)) if runs else {}
     rankings = read_runs(named, run_format=options.run_format, duplicates=options.duplicates)
     if tuning.tune is None:
-        tuning.reject_unused()
+        for argument in arguments_of(TuneOptions):
+            if getattr(tuning, argument.name) is not None:
+                raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
         if len(methods) != 1 or len(normalisations) > 1:
             raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
         weights = None if options.weights is None else _weights(str(options.weights))
         one = replace(options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights)
         fused = fuse_runs(rankings, options=one, progress=progress)
-        return Output(notes=(*_fusion_rules(rankings, one), *_write(fused, output, target_format)))
+        fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
+        rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
+        first = f"{fusion.method} of {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
+        return Output(notes=(first, *fusion_notes(fusion, rankings), *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     judgments = io.find_judgments(tuning.tune, format=tuning.judgments_format)
@@ -105,26 +103,19 @@ def fuse(
     stated = {name: value for name in ("step", "folds", "seed") if (value := getattr(tuning, name)) is not None}
     chosen = FusionTuningOptions(measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated)
     tuned = tune_fusion(rankings, judgments.table, options=chosen, progress=progress)
-    result = _judged(tuned, rankings, judgments.table, measures, output.name.partition(".")[0])
+    name = output.name.partition(".")[0]
+    label = f"{name} (fused)" if name in rankings else name or "fused"
+    # The runs, the fused run without tuning, and the tuned one.
+    every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
+    result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
     notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_tuning_notes(tuned, rankings)]
     result_notes = [*result.notes, *result.interval_notes]
-    text = _tables(tuned, result, [*notes, *result_notes], tuning.format or "table")
+    terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
+    every_note, tables = [*notes, *result_notes], {"choices": tuned.rows}
+    form: report.Format = tuning.format or "table"
+    text = report.render(result.summary, None, rules, every_note, form, terminal=terminal, tables=tables)
     written = _write(tuned.ranking, output, target_format)
     return Output(text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written))
-
-
-def _tables(tuned: TunedFusion, result: Results, notes: Sequence[str], format: report.Format) -> str:  # noqa: A002
-    """The results of all runs, and the choices, as text."""
-    rules, tables = result.describe() | tuned.describe(), {"choices": tuned.rows}
-    return report.render(result.summary, None, rules, notes, format, terminal=report.terminal_of(sys.stdout), tables=tables)
-
-
-def _fusion_rules(rankings: Mapping[str, Ranking], options: FusionOptions) -> list[str]:
-    """The fusion of the runs with all defaults, and notes on it."""
-    fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
-    fusion = fusion.with_weights(options.weights, len(rankings))
-    rules = ", ".join(f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights"))
-    return [f"{fusion.method} of {', '.join(rankings)}" + (f"; {rules}" if rules else ""), *fusion_notes(fusion, rankings)]
 
 
 def _weights(text: str) -> list[float]:
@@ -140,13 +131,6 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     lost = [f"{empty} queries without items are not in {output}: the format cannot hold them"] if empty else []
     return [f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} queries, {written})", *lost]
-
-
-def _judged(tuned: TunedFusion, rankings: Mapping[str, Ranking], judgments: Any, measures: Sequence[str], name: str) -> Results:
-    """The runs, the fused run without tuning, and the tuned one, by the same measures."""
-    label = f"{name} (fused)" if name in rankings else name or "fused"
-    untuned = f"{label} (untuned)"
-    return rankwell.evaluate(judgments, {**rankings, untuned: tuned.untuned, label: tuned.ranking}, measures, seed=tuned.seed)
 
 
 def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[str]:

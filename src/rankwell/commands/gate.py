@@ -110,16 +110,14 @@ def gate(
         cases = [Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told) for each in lines]
         write_text(junit, junit_text("rankwell gate", cases))
     failed = sum(not each.passed for each in lines)
-    text = _text(lines) if format == "table" else report.render_rows([each.as_row() for each in lines], format, notes=notes)
+    if format == "table":
+        sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n" for each in lines]
+        total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
+        text = "".join([*sentences, f"gate: {total}\n"])
+    else:
+        text = report.render_rows([each.as_row() for each in lines], format, notes=notes)
     said = () if format == "json" else tuple(notes)
     return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
-
-
-def _text(lines: Sequence[GateLine]) -> str:
-    failed = sum(not each.passed for each in lines)
-    sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines]
-    total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
-    return "\n".join([*sentences, f"gate: {total}"]) + "\n"
 
 
 def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
@@ -219,10 +217,8 @@ def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, st
         return [(run, each) for run in results.runs for each in base.values()], []
     lost = [run for run in base if run not in shared]
     if lost:
-        raise BadInput(
-            f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are {', '.join(results.runs)}); a run that is "
-            "missing cannot be found worse."
-        )
+        what = f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are {', '.join(results.runs)})"
+        raise BadInput(f"{what}; a run that is missing cannot be found worse.")
     return [(run, base[run]) for run in shared], [run for run in results.runs if run not in base]
 
 

@@ -83,12 +83,10 @@ def write_report(
         pictures = None if thumbnails is None else _Pictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
         written = write_page(target, source)
-        notes = (
-            [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page"]
-            if len(written) > 1
-            else []
-        )
-        return written, notes + ([] if pictures is None else pictures.notes)
+        notes = [] if pictures is None else pictures.notes
+        if len(written) > 1:
+            notes = [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page", *notes]
+        return written, notes
 
 
 def page_lines(folder: Path) -> str:
@@ -107,6 +105,7 @@ def page_source(
     """The source of the page: a folder as it was written, with its comparison where it has one, else a new comparison."""
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
+    listed = runs[:_MOST_NAMED] + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
     (_, first), *others = folders
     summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
     here = ("run", "against")
@@ -125,7 +124,7 @@ def page_source(
             verdicts = [*_against_one(comparison, len(runs)), *comparison.verdicts]
             rules, notes = {**rules, **comparison.describe()}, [*notes, *comparison.notes]
     return PageSource(
-        title=title or _named(runs),
+        title=title or " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1]))),
         protocol=gathered.origin.protocol,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
@@ -169,12 +168,6 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     better, worse = sum(decisive), len(decisive) - sum(decisive)
     ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
     return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
-
-
-def _named(runs: Sequence[str]) -> str:
-    """The runs as a title."""
-    shown = list(runs[:_MOST_NAMED]) + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 class _Pictures:

@@ -18,7 +18,7 @@ from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, plan
 from rankwell.store import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rankwell.compat.trec_measures import Evaluated, Line
 
@@ -74,9 +74,8 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
         )
         return 4
     if not counted:
-        raise NothingToEvaluate(
-            "trec_eval: No queries with both results and relevance info; do both files use the same query ids?"
-        )
+        what = "trec_eval: No queries with both results and relevance info"
+        raise NothingToEvaluate(f"{what}; do both files use the same query ids?")
     if options.summary:
         _write(stdout, _summary_lines(lines, options, evaluated, counted))
     return 0
@@ -109,7 +108,10 @@ def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Eval
                 paired = zip(values[row], evaluated.present, strict=True)
                 values[row] = array("d", [value if there else 0.0 for value, there in paired])
     if options.zscores is not None:
-        values = _standardised(values, lines, evaluated.queries, options.zscores)
+        table = read_zscores(Source(options.zscores))
+        for row, line in enumerate(lines):
+            known = [table.get((query, line.name)) for query in evaluated.queries]
+            values[row] = array("d", map(_standard, values[row], known))
     return evaluated._replace(values=values)
 
 
@@ -124,15 +126,6 @@ def _counted(options: Options, evaluated: Evaluated) -> tuple[list[int], str | N
         if not evaluated.present[place]:
             return chosen[:order], evaluated.queries[place]
     return chosen, None
-
-
-def _standardised(values: list[Sequence[float]], lines: list[Line], queries: tuple[str, ...], path: str) -> list[Sequence[float]]:
-    """(lines, queries) the values in standard deviations from the mean that a file gives for each query and measure."""
-    table = read_zscores(Source(path))
-    return [
-        array("d", [_standard(value, table.get((query, line.name))) for query, value in zip(queries, row, strict=True)])
-        for line, row in zip(lines, values, strict=True)
-    ]
 
 
 def _standard(value: float, found: tuple[float, float] | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwell.errors import BadLine, BadUsage
 from rankwell.io.reader import Scan, read_judged_rows
@@ -12,8 +12,6 @@ from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rankwell.core.tables import TieRule
     from rankwell.io.reader.rows import JudgedRows
 
@@ -100,15 +98,16 @@ _LONG = {
     "Output_old_results_format": "o",
     "Zscore": "Z",
 }
-_FLAGS: dict[str, Callable[[Options], Options]] = {
-    "h": lambda options: options._replace(help=True),
-    "v": lambda options: options._replace(version=True),
-    "q": lambda options: options._replace(queries=True),
-    "c": lambda options: options._replace(complete=True),
-    "n": lambda options: options._replace(summary=False),
-    "J": lambda options: options._replace(judged_only=True),
-    "o": lambda options: options,
+_FLAGS = {
+    "h": {"help": True},
+    "v": {"version": True},
+    "q": {"queries": True},
+    "c": {"complete": True},
+    "n": {"summary": False},
+    "J": {"judged_only": True},
+    "o": {},
 }
+_VALUES = "mlMNDRTZ"
 
 
 def parse(arguments: list[str]) -> Options:
@@ -140,11 +139,11 @@ def _short(options: Options, word: str, left: list[str]) -> Options:
     """One or more letters behind a dash; the last may take the rest of the word, or the next one, as its value."""
     for place, letter in enumerate(word[1:], start=2):
         if letter in _FLAGS:
-            options = _FLAGS[letter](options)
+            options = options._replace(**_FLAGS[letter])
         elif letter in _VALUES:
             if place == len(word) and not left:
                 raise BadUsage(f"-{letter} needs a value. {USAGE}")
-            return _VALUES[letter](options, word[place:] or left.pop(0))
+            return _with_value(options, letter, word[place:] or left.pop(0))
         else:
             raise BadUsage(f"trec_eval has no option -{letter} (in {word!r}). {USAGE}")
     return options
@@ -156,70 +155,48 @@ def _long(options: Options, word: str, left: list[str]) -> Options:
     found = [given] if given in _LONG else [name for name in _LONG if name.startswith(given)]
     if len(found) != 1:
         raise BadUsage(f"{word!r} {'may mean ' + ' or '.join(found) if found else 'is not an option of trec_eval'}. {USAGE}")
-    name = found[0]
-    if _LONG[name] in _FLAGS and name != "Output_old_results_format":
+    name, letter = found[0], _LONG[found[0]]
+    if letter in _FLAGS and letter != "o":
         if equals:
             raise BadUsage(f"--{name} takes no value. {USAGE}")
-        return _FLAGS[_LONG[name]](options)
+        return options._replace(**_FLAGS[letter])
     if not equals and not left:
         raise BadUsage(f"--{name} needs a value. {USAGE}")
-    value = value if equals else left.pop(0)
-    return options if name == "Output_old_results_format" else _VALUES[_LONG[name]](options, value)
+    return _with_value(options, letter, value if equals else left.pop(0))
 
 
-def _measure(options: Options, text: str) -> Options:
-    name, dot, parameters = text.partition(".")
-    if dot and not parameters:
-        raise BadUsage(f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5")
-    known = dict(options.parameters)
-    if dot:
-        known.setdefault(name, parameters)
-    return options._replace(marked=(*options.marked, name), parameters=tuple(known.items()))
-
-
-def _level(options: Options, text: str) -> Options:
-    level = leading_integer(text)
-    if level < 0:
-        raise BadUsage(f"-l {text}: negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more.")
-    return options._replace(rel=level)
-
-
-def _depth(options: Options, text: str) -> Options:
-    depth = leading_integer(text)
-    if depth < 1:
-        raise BadUsage(f"-M {text}: expected a positive integer; at least one item of each query must be kept.")
-    return options._replace(depth=depth)
-
-
-def _debug(options: Options, text: str) -> Options:
-    level, dot, query = text.partition(".")
-    if leading_integer(level) > 0:
-        raise BadUsage(f"-D {text}: debug output is trec_eval's alone; -D 0.QUERY evaluates one query.")
-    return options._replace(single_query=query) if dot else options
-
-
-def _truth_format(options: Options, text: str) -> Options:
-    if text not in ("qrels", "qrels_jg", "prefs", "qrels_prefs"):
-        raise BadUsage(f"-R {text}: the formats are qrels, qrels_jg, prefs and qrels_prefs.")
-    return options._replace(truth_format=text)
-
-
-def _run_format(options: Options, text: str) -> Options:
-    if text != "trec_results":
-        raise BadUsage(f"-T {text}: the only format is trec_results.")
-    return options
-
-
-_VALUES: dict[str, Callable[[Options, str], Options]] = {
-    "m": _measure,
-    "l": _level,
-    "M": _depth,
-    "N": lambda options, text: options._replace(collection=leading_integer(text)),
-    "D": _debug,
-    "R": _truth_format,
-    "T": _run_format,
-    "Z": lambda options, text: options._replace(zscores=text),
-}
+def _with_value(options: Options, letter: str, text: str) -> Options:
+    """The options with the value of a letter; that of `o` has no effect. Raises BadUsage."""
+    number, (name, dot, rest) = leading_integer(text), text.partition(".")
+    problem = ""
+    if letter == "m":
+        if dot and not rest:
+            raise BadUsage(f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5")
+        known = dict(options.parameters)
+        if dot:
+            known.setdefault(name, rest)
+        return options._replace(marked=(*options.marked, name), parameters=tuple(known.items()))
+    if letter == "l" and number < 0:
+        problem = "negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more"
+    elif letter == "M" and number < 1:
+        problem = "expected a positive integer; at least one item of each query must be kept"
+    elif letter == "D" and number > 0:
+        problem = "debug output is trec_eval's alone; -D 0.QUERY evaluates one query"
+    elif letter == "R" and text not in ("qrels", "qrels_jg", "prefs", "qrels_prefs"):
+        problem = "the formats are qrels, qrels_jg, prefs and qrels_prefs"
+    elif letter == "T" and text != "trec_results":
+        problem = "the only format is trec_results"
+    if problem:
+        raise BadUsage(f"-{letter} {text}: {problem}.")
+    values: dict[str, dict[str, Any]] = {
+        "l": {"rel": number},
+        "M": {"depth": number},
+        "N": {"collection": number},
+        "D": {"single_query": rest} if dot else {},
+        "R": {"truth_format": text},
+        "Z": {"zscores": text},
+    }
+    return options._replace(**values.get(letter, {}))
 
 
 def leading_integer(text: str) -> int:

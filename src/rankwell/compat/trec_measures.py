@@ -76,8 +76,8 @@ def _counted(name: str, home: str, *, single: bool = True, by_level: bool = True
     return TrecMeasure(name, home, summary="sum", whole=True, single=single, by_level=by_level, view=view)
 
 
-def _preferred(name: str, home: str) -> TrecMeasure:
-    return TrecMeasure(name, f"preferences.{home}", by_level=False, view="preferences")
+# The last one, `avgjg_Rnonrel_imp`, is not a measure of trec_eval.
+_PREFERRED = [f"prefs_{kind}{end}" for end in ("", "_ret", "_imp") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")][:-1]
 
 
 MEASURES: tuple[TrecMeasure, ...] = (
@@ -120,17 +120,10 @@ MEASURES: tuple[TrecMeasure, ...] = (
     _counted("prefs_num_prefs_poss", "preferences.PrefsNumPoss", by_level=False, view="preferences"),
     _counted("prefs_num_prefs_ful", "preferences.PrefsNumFul", by_level=False, view="preferences"),
     _counted("prefs_num_prefs_ful_ret", "preferences.PrefsNumFulRet", by_level=False, view="preferences"),
-    _preferred("prefs_simp", "PrefsSimp"),
-    _preferred("prefs_pair", "PrefsPair"),
-    _preferred("prefs_avgjg", "PrefsAvgjg"),
-    _preferred("prefs_avgjg_Rnonrel", "PrefsAvgjgRnonrel"),
-    _preferred("prefs_simp_ret", "PrefsSimpRet"),
-    _preferred("prefs_pair_ret", "PrefsPairRet"),
-    _preferred("prefs_avgjg_ret", "PrefsAvgjgRet"),
-    _preferred("prefs_avgjg_Rnonrel_ret", "PrefsAvgjgRnonrelRet"),
-    _preferred("prefs_simp_imp", "PrefsSimpImp"),
-    _preferred("prefs_pair_imp", "PrefsPairImp"),
-    _preferred("prefs_avgjg_imp", "PrefsAvgjgImp"),
+    *(
+        TrecMeasure(name, f"preferences.{name.title().replace('_', '')}", by_level=False, view="preferences")
+        for name in _PREFERRED
+    ),
     TrecMeasure("map_avgjg", "groups.AP_avgjg", view="groups"),
     TrecMeasure("P_avgjg", "groups.P_avgjg", "ranks", RANKS, view="groups"),
     TrecMeasure("Rprec_mult_avgjg", "groups.RprecMult_avgjg", "shares", MULTIPLES, "x", view="groups"),

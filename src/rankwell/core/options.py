@@ -103,11 +103,6 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     return found
 
 
-def overwrites(function: Callable[..., Any], named: dict[str, Any]) -> bool:
-    """Whether `--overwrite` of what a command writes is among the arguments of `bind`, from which it is taken."""
-    return "overwrite" not in signature(function).parameters and named.pop("overwrite", False)
-
-
 @contextmanager
 def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
     """Whether a block may replace changed results, `--overwrite`. keeping: whether it is needed for single files, too."""

@@ -3,11 +3,12 @@
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rankwell.engines import find_engine
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, shown
 
 _BY_TEXT = ("search_by_text", "search")
 _BY_VECTOR = ("similarity_search",)
@@ -50,9 +51,11 @@ class LiveEngine:
         """The same for an object at hand."""
         called = name or type(engine).__name__
         methods = _BY_TEXT if mode == "text" else (*_BY_VECTOR, *_BY_ID)
-        made = engine if not inspect.isclass(engine) else _make(engine, called)
-        if _method(made, methods) is None and _makes_one(made):
-            made = _make(made, called)
+        made = _make(engine, called) if inspect.isclass(engine) else engine
+        if _method(made, methods) is None and inspect.isroutine(made):
+            with suppress(TypeError, ValueError):  # not every routine has a signature
+                inspect.signature(made).bind()
+                made = _make(made, called)
         found = _method(made, methods)
         if found is not None:
             return cls(called, getattr(made, found), found)
@@ -79,23 +82,12 @@ class LiveEngine:
             return EngineResult(_text(pair[0], where), _number(pair[1], where))
         item, score = (_part(result, names) for names in (_IDS, _SCORES))
         if item is None:
-            raise BadInput(f"{where} is {_shown(result)}; expected {_WANTED}.")
+            raise BadInput(f"{where} is {shown(result, 60)} ({type(result).__name__}); expected {_WANTED}.")
         return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
 
 
 def _method(thing: Any, names: Iterable[str]) -> str | None:
     return next((name for name in names if callable(getattr(thing, name, None))), None)
-
-
-def _makes_one(thing: Any) -> bool:
-    """Whether it is a function that needs no argument."""
-    if not inspect.isroutine(thing):
-        return False
-    try:
-        parameters = inspect.signature(thing).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return all(each.default is not each.empty or each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters)
 
 
 def _make(factory: Callable[[], Any], name: str) -> Any:
@@ -130,12 +122,8 @@ def _number(value: Any, where: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise BadInput(f"{where} has the similarity {_shown(value)}; expected a finite number.") from None
+        what = f"{shown(value, 60)} ({type(value).__name__})"
+        raise BadInput(f"{where} has the similarity {what}; expected a finite number.") from None
     if not math.isfinite(number):
         raise BadInput(f"{where} has the similarity {number}; expected a finite number.")
     return number
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return f"{text[:60]}{'…' if len(text) > 60 else ''} ({type(value).__name__})"

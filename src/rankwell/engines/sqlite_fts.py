@@ -29,7 +29,13 @@ class SqliteFts:
             self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{quoted}')")
         except sqlite3.OperationalError as error:
             self.close()
-            raise _not_created(error, tokenizer) from error
+            what = f"SQLite {sqlite3.sqlite_version}"
+            if "token" in str(error):
+                raise RankwellError(f"{what} does not support the tokenizer {tokenizer!r}; try 'porter unicode61'.") from error
+            raise RankwellError(
+                f"{what} of this interpreter has no full-text search ({error}); "
+                "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."
+            ) from error
         with self._database:
             self._database.executemany("INSERT INTO documents VALUES (?, ?)", documents)
 
@@ -38,7 +44,7 @@ class SqliteFts:
 
         The query is words, never FTS5's query language: operators, quotes and stars in it mean nothing.
         """
-        match = _any_word(query)
+        match = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
         if not match:
             return []
         # bm25() is the smaller the better a document is, the opposite of a score.
@@ -57,20 +63,3 @@ class SqliteFts:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-
-def _any_word(query: str) -> str:
-    """The query's different words, each quoted, joined by OR; empty where there is none."""
-    words = dict.fromkeys(re.findall(r"[^\W_]+", query.lower()))
-    return " OR ".join(f'"{word}"' for word in words)
-
-
-def _not_created(error: sqlite3.OperationalError, tokenizer: str) -> RankwellError:
-    if "token" in str(error):
-        return RankwellError(
-            f"SQLite {sqlite3.sqlite_version} does not support the tokenizer {tokenizer!r}; try 'porter unicode61'."
-        )
-    return RankwellError(
-        f"SQLite {sqlite3.sqlite_version} of this interpreter has no full-text search ({error}); "
-        "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."
-    )

@@ -115,7 +115,10 @@ def read_experiment(path: str | Path) -> Experiment:
         systems=tuple(each for name in systems for each in dict.fromkeys(cell.system for cell in cells if cell.entry == name)),
         datasets=tuple(name for name in datasets if any(each.dataset == name for each in cells)),
         titles={("dataset", name): each.text("title") or name for name, each in datasets.items()}
-        | {("system", each.system): _title(systems[each.entry], each) for each in cells},
+        | {
+            ("system", each.system): (systems[each.entry].text("title") or each.entry) + each.system.removeprefix(each.entry)
+            for each in cells
+        },
         table=top.child("table").settings(_TABLE),
         comparison=top.child("comparison").settings(_COMPARISON),
         chart=tuple(top.child("chart").settings({"measures": list[str]}).get("measures", ())),
@@ -191,9 +194,8 @@ def _cells(top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[s
             there = _options(inner, "cell")
             if dataset not in named[system] or system not in meeting:
                 if inner.content:
-                    raise BadInput(
-                        f"{inner.at()}: {system!r} is not evaluated on {dataset!r}; evaluate it there, or drop this table."
-                    )
+                    what = f"{inner.at()}: {system!r} is not evaluated on {dataset!r}"
+                    raise BadInput(f"{what}; evaluate it there, or drop this table.")
                 continue
             options = {**own, **_options(node, "system", _SYSTEM), **there}
             first = Cell(dataset, system, system, command, options, node.text("call"), where=node.at())
@@ -218,10 +220,6 @@ def _variants(cell: Cell, parameters: Mapping[str, list[OptionValue]], vary: Map
         yield Cell(cell.dataset, system, cell.entry, cell.command, filled, cell.call, own, tuple(vary), varying, cell.where)
 
 
-def _title(node: TomlTable, cell: Cell) -> str:
-    return (node.text("title") or cell.entry) + cell.system.removeprefix(cell.entry)
-
-
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
     """The value with the names in place of `{dataset}`, `{system}` and `{parameter}`; other braces are the command's own."""
     if isinstance(value, list):
@@ -231,18 +229,15 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> None:
     """Raises BadInput for a parameter that no option holds: cells of the same files would look different."""
-    texts = [
-        (each, text) for each in cell.options.values() for text in (each.value if isinstance(each.value, list) else [each.value])
-    ]
-    holes = {hole: each.where for each, text in texts if isinstance(text, str) for hole in _HOLE.findall(text)}
+    values = [(each, json.dumps(each.value, ensure_ascii=False)) for each in cell.options.values()]
+    holes = {hole: each.where for each, text in values for hole in _HOLE.findall(text)}
     unknown = next((hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")), None)
     if unknown is not None:
         raise BadInput(f"{holes[unknown]}: unknown parameter {unknown!r}; {suggest(unknown, parameters)}")
     unused = next((name for name in parameters if name not in holes), None)
     if unused is not None:
-        raise BadInput(
-            f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it in, or drop the parameter."
-        )
+        what = f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}"
+        raise BadInput(f"{what}; put it in, or drop the parameter.")
 
 
 class CellKind(Protocol):

@@ -108,9 +108,8 @@ class GateLine(NamedTuple):
 
     def as_row(self) -> dict[str, Any]:
         """The columns by name, in their order."""
-        return {"result": "passed" if self.passed else "failed"} | {
-            name: each for name, each in self._asdict().items() if name != "passed"
-        }
+        row = self._asdict()
+        return {"result": "passed" if row.pop("passed") else "failed", **row}
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +179,12 @@ def _choose(requirement: Requirement, results: SummaryFigures, besides: str | No
     """The rows that a requirement is about, and the name of the figure in them."""
     head, dot, tail = requirement.subject.rpartition(".")
     subject, figure = (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
-    subject, columns = _split_columns(subject)
+    columns: dict[str, str] = {}
+    if (match := _SELECTED.fullmatch(subject)) is not None:
+        pairs = [part.partition("=") for part in match[2].split(",")]
+        if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
+            raise BadUsage(f"[{match[2]}] chooses no rows; write [column=value], {_EXAMPLE}.")
+        subject, columns = match[1], {name.strip(): value.strip() for name, _, value in pairs}
     run, name = _split_run(subject, results)
     rows = results.of(name, run)
     if not rows:
@@ -201,17 +205,6 @@ def _choose(requirement: Requirement, results: SummaryFigures, besides: str | No
         if not rows:
             raise BadUsage(f"it is about no run but the baseline; write {besides}:{name} if that is meant.")
     return rows, figure
-
-
-def _split_columns(subject: str) -> tuple[str, dict[str, str]]:
-    """The text before the brackets, and the value of each column in them."""
-    match = _SELECTED.fullmatch(subject)
-    if match is None:
-        return subject, {}
-    pairs = [part.partition("=") for part in match[2].split(",")]
-    if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
-        raise BadUsage(f"[{match[2]}] chooses no rows; write [column=value], {_EXAMPLE}.")
-    return match[1], {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _split_run(subject: str, results: SummaryFigures) -> tuple[str | None, str]:
@@ -297,7 +290,12 @@ def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit:
             raise BadUsage(f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); write {number:g} without %.")
         scale = 0.01 if unit == "share" else 1.0
     elif figure in _LEVELS and row.get("against") is None:
-        _check_unit(number, found, unit, f"{row['label']} of {row['run']}")
+        # In the wrong unit the outcome would not depend on the results.
+        what = f"{row['label']} of {row['run']}"
+        if unit == "percent" and 0 < abs(number) <= 1:
+            raise BadUsage(f"{what} is in percent ({found:.2f}); write {number:g}% if that is meant, or {100 * number:g}%.")
+        if unit == "share" and abs(number) > 1 and abs(found) <= 1:
+            raise BadUsage(f"{what} is a share from 0 to 1 ({found:.4f}); write {number:g}% or {number / 100:g}.")
     number *= scale
     if requirement.operator == "within":
         reach = abs(number) * requirement.reach / 100 if requirement.relative else requirement.reach * scale
@@ -307,14 +305,6 @@ def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit:
     low = number if requirement.operator in (">", ">=", "==") else -np.inf
     high = number if requirement.operator in ("<", "<=", "==") else np.inf
     return low, high, f"{requirement.operator} {number:.10g}"
-
-
-def _check_unit(number: float, found: float, unit: str, what: str) -> None:
-    """Raises BadUsage for a number in the wrong unit: the outcome would not depend on the results."""
-    if unit == "percent" and 0 < abs(number) <= 1:
-        raise BadUsage(f"{what} is in percent ({found:.2f}); write {number:g}% if that is meant, or {100 * number:g}%.")
-    if unit == "share" and abs(number) > 1 and abs(found) <= 1:
-        raise BadUsage(f"{what} is a share from 0 to 1 ({found:.4f}); write {number:g}% or {number / 100:g}.")
 
 
 class Tolerance(NamedTuple):
@@ -340,14 +330,11 @@ class Tolerance(NamedTuple):
         if self.relative or not self.number:
             return
         if len(units) > 1:
-            raise BadUsage(
-                f"--tolerance {self.text} would be in {' and in '.join(units)}; choose by --measure, or write it in %."
-            )
+            what = f"--tolerance {self.text} would be in {' and in '.join(units)}"
+            raise BadUsage(f"{what}; choose by --measure, or write it in %.")
         if "share" in units and self.number >= 1:
-            raise BadUsage(
-                f"--tolerance {self.text} is as much as a share from 0 to 1 can lose; write {self.number / 100:g}, or "
-                f"{self.number:g}% of the baseline's mean."
-            )
+            what = f"--tolerance {self.text} is as much as a share from 0 to 1 can lose"
+            raise BadUsage(f"{what}; write {self.number / 100:g}, or {self.number:g}% of the baseline's mean.")
 
     def reach(self, row: Mapping[str, Any]) -> float:
         """The same in the unit of a difference's row."""

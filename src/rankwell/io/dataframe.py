@@ -1,6 +1,7 @@
 """Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go by many names."""
 
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,9 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
         if isinstance(table, nw.LazyFrame):
             table = table.collect()
         if not isinstance(table, nw.DataFrame):
-            table = _from_arrow(frame)
+            # What only offers Arrow is taken by the first package that is there.
+            backend = next(filter(find_spec, ("pyarrow", "polars")), "pandas")
+            table = nw.from_arrow(frame, backend=backend)
         names = list(table.columns)
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
         reason = " ".join(str(error).split())[:120]
@@ -73,16 +76,6 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, a {type(odd).__name__}; expected strings as names of columns.")
     return table, choose_columns(names, holds, aspects=request.aspects != "none")
-
-
-def _from_arrow(frame: Any) -> Any:
-    """The frame of an object that only offers Arrow, by the first package that is there to take it."""
-    import narwhals as nw
-
-    for backend in ("pyarrow", "polars"):
-        with suppress(ImportError):
-            return nw.from_arrow(frame, backend=backend)
-    return nw.from_arrow(frame, backend="pandas")
 
 
 def _ids(table: Any, name: str) -> list[str]:

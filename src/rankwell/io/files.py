@@ -9,8 +9,8 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.io.reader.lines import Progress, ReadOptions
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, naming, packing, split_part
 
 Place = str | Path
@@ -57,6 +57,14 @@ class Request:
         """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem as `Ranking.from_rows`."""
         unique = unique_rows(queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated)
         return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
+
+    def ranking_of(self, rows: RunRows, source: Source) -> Ranking:
+        """The ranking of rows that have lines, which are named where an item is repeated. Raises DuplicateItem."""
+        try:
+            return self.ranking(rows.queries, rows.items, rows.scores.tolist())
+        except DuplicateItem as error:
+            pairs = zip(zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True)
+            raise repeated(source.name, "lists", pairs) or error from error
 
     def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
         """The hits of a ranking under these options."""

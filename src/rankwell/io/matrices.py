@@ -40,26 +40,25 @@ def read_embeddings(
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
     with naming(name):
-        table = place if isinstance(place, Embeddings) else _embeddings_in(name, format) if name else read_array(place)
+        if name:
+            text, part = split_part(name)
+            beside = Path(text) / "vectors.npy"
+            whole = beside if beside.is_file() else Path(text)
+            table: Embeddings = _read(whole, part or (format or "").partition(":")[2], "embeddings", format)
+        else:
+            table = place if isinstance(place, Embeddings) else read_array(place)
         if ids is False:
             table = Embeddings(None, table.vectors)
         elif ids is not None:
             table = Embeddings(_ids(ids), table.vectors)
         elif table.ids is None and name:
-            table = Embeddings(_ids_beside(split_part(name)[0]), table.vectors)
+            files = (Path(split_part(name)[0]).with_suffix(suffix) for suffix in IDS_BESIDE)
+            table = Embeddings(next((_ids(file) for file in files if file.is_file()), None), table.vectors)
         if not table.n:
             raise BadInput("there is no vector in it; expected at least one.")
         if check:
             refuse_non_finite(table)
     return table
-
-
-def _embeddings_in(name: str, form: str | None) -> Embeddings:
-    text, part = split_part(name)
-    path = Path(text)
-    if path.is_dir() and (path / "vectors.npy").is_file():
-        path = path / "vectors.npy"
-    return _read(path, part or (form or "").partition(":")[2], "embeddings", form)
 
 
 def read_scores(
@@ -120,14 +119,6 @@ def _ids(ids: Any) -> list[str]:
         return as_ids(_listed(ids))
     with naming(split_part(ids)[0]):
         return as_ids(read_column(ids))
-
-
-def _ids_beside(path: str) -> list[str] | None:
-    for suffix in IDS_BESIDE:
-        beside = Path(path).with_suffix(suffix)
-        if beside.is_file():
-            return _ids(beside)
-    return None
 
 
 def _is_array(thing: Any) -> bool:

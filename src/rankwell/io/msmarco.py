@@ -4,10 +4,10 @@ import re
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.errors import BadInput, BadLine, DuplicateItem
+from rankwell.errors import BadInput, BadLine
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.io.reader import scan
-from rankwell.io.reader.lines import MSMARCO_RUN
+from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
 from rankwell.store import Head, Source, decode_id
 
 
@@ -48,23 +48,8 @@ def read_run(source: Source, request: Request) -> Ranking:
     Raises BadLine for a line of another form, DuplicateItem naming both lines. Source: Bajaj et al. 2016, MS MARCO.
     """
     _refuse_scores(source)
-    queries, items, scores, seen = list[str](), list[str](), list[float](), dict[tuple[str, str], int]()
-    with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            fields = line.split()
-            if not fields:
-                continue
-            if len(fields) != 3 or not re.fullmatch(rb"\d+", fields[2]):
-                what = f"{source.name}:{number}: {decode_id(line.strip()[:60])!r}"
-                raise BadLine(f"{what}; expected `query item rank` with an integer as the rank.")
-            pair = (decode_id(fields[0]), decode_id(fields[1]))
-            if seen.setdefault(pair, number) != number and request.duplicates == "error":
-                what = f"{source.name}: query {pair[0]!r} lists item {pair[1]!r} twice, in lines {seen[pair]} and {number}"
-                raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
-            queries.append(pair[0])
-            items.append(pair[1])
-            scores.append(-float(fields[2]))
-    return request.ranking(queries, items, scores)
+    rows = read_rows(source, request.options._replace(comments=False), MSMARCO_RUN, progress=request.progress)
+    return request.ranking_of(rows, source)
 
 
 @file_format("msmarco", "texts", sniff=_sniff_texts)
@@ -79,8 +64,7 @@ def read_texts(source: Source, request: Request) -> Texts:
             if not tab or not name:
                 raise BadLine(f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text.")
             if name in texts:
-                raise BadInput(
-                    f"{source.name}:{number}: the id {name!r} already appears in an earlier line; every text needs its own id."
-                )
+                what = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
+                raise BadInput(f"{what}; every text needs its own id.")
             texts[name] = "" if request.ids_only else text
     return Texts(texts, {})

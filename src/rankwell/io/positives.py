@@ -81,9 +81,8 @@ def read_mask(place: Any, n: int) -> Ints:
         raise BadInput(f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row (caption) has one.")
     if not np.isin(mask, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
-        raise BadInput(
-            f"{name}entry {row} of the mask is {shown(mask[row].item())}; a mask holds 1 for a caption that is there, 0 for none."
-        )
+        what = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
+        raise BadInput(f"{what}; a mask holds 1 for a caption that is there, 0 for none.")
     if not mask.any():
         raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
     return np.flatnonzero(mask)
@@ -172,7 +171,12 @@ def _of(thing: Any, sides: Sides) -> Positives:
         raise BadInput(f"positives cannot be taken from a {type(thing).__name__}; give lists, a mapping, counts or a file.")
     listed = _plain(thing)
     if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
-        return _of_counts(list(map(int, listed)), sides)
+        n, counts = len(sides.queries), list(map(int, listed))
+        if len(counts) != len(sides.items) or sum(counts) != n or min(counts) < 0:
+            expected = "a count of rows for each column, with the number of rows as their sum"
+            what = f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of {sides.shape}; {expected}"
+            raise BadInput(f"{what}; a single positive a row is a list of one.")
+        return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
     if len(listed) != len(sides.queries):
         turned = "; is the matrix transposed? Its rows are the queries" if len(listed) == len(sides.items) else ""
         raise BadInput(f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one list per row.")
@@ -184,14 +188,6 @@ def _plain(thing: Any) -> list[Any]:
     name = next((each for each in ("tolist", "to_pylist") if hasattr(thing, each)), None)
     listed: list[Any] = list(thing) if name is None else getattr(thing, name)()
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
-
-
-def _of_counts(counts: Sequence[int], sides: Sides) -> Positives:
-    n, found = len(sides.queries), sum(counts)
-    if len(counts) != len(sides.items) or found != n or min(counts) < 0:
-        wanted = "a count of rows for each column, with the number of rows as their sum; a single positive a row is a list of one"
-        raise BadInput(f"{len(counts)} counts with the sum {shown(found)} for scores of {sides.shape}; {wanted}.")
-    return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
 
 
 def _of_groups(groups: Groups, sides: Sides) -> Positives:

@@ -20,7 +20,7 @@ from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import SURE, Request, file_format
 from rankwell.io.reader import read_judged_rows, scan
-from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows
+from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
@@ -80,11 +80,7 @@ def read_run(source: Source, request: Request | None = None) -> Ranking:
     rows = read_rows(source, request.options, progress=request.progress)
     if request.warnings is not None:
         request.warnings.contradicting.update(_contradicting(rows))
-    try:
-        return request.ranking(rows.queries, rows.items, rows.scores.tolist())
-    except DuplicateItem as error:
-        pairs = zip(zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True)
-        raise _duplicate(source.name, "lists", pairs) from error
+    return request.ranking_of(rows, source)
 
 
 def _contradicting(run: RunRows) -> set[str]:
@@ -94,14 +90,6 @@ def _contradicting(run: RunRows) -> set[str]:
     order = ranked[np.lexsort((-run.scores[ranked], run.ranks[ranked], names[ranked]))]
     rises = (run.scores[order][1:] > run.scores[order][:-1]) & (names[order][1:] == names[order][:-1])
     return {run.queries[row] for row in order[1:][rises].tolist()}
-
-
-def _duplicate(name: str, verb: str, keys: Iterable[tuple[tuple[str, ...], int]]) -> DuplicateItem:
-    """The error for the first line with the key of an earlier one. A key begins with the query and ends with the item."""
-    seen: dict[tuple[str, ...], int] = {}
-    key, number = next((key, number) for key, number in keys if seen.setdefault(key, number) != number)
-    where = f"in lines {seen[key]} and {number}"
-    return DuplicateItem(f"{name}:{number}: query {key[0]!r} {verb} item {key[-1]!r} twice, {where}; keep one of them.")
 
 
 class _Form(NamedTuple):
@@ -155,10 +143,10 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
     return columns, np.array(numbers)
 
 
-def _repeated(source: Source, fields: tuple[int, ...], verb: str, *, comments: bool) -> DuplicateItem:
+def _repeated(source: Source, fields: tuple[int, ...], verb: str, *, comments: bool) -> DuplicateItem | None:
     """The error for the first line whose fields of these positions appear in an earlier line."""
     lines = _lines(source, comments=comments)
-    return _duplicate(
+    return repeated(
         source.name, verb, ((tuple(decode_id(found[field]) for field in fields), number) for number, _, found in lines)
     )
 
@@ -204,7 +192,7 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     try:
         return Judgments.from_rows(queries, items, grades, aspects=names if aspects else None)
     except DuplicateItem as error:
-        raise _repeated(source, (0, 1, 2) if aspects else (0, 2), "judges", comments=comments) from error
+        raise _repeated(source, (0, 1, 2) if aspects else (0, 2), "judges", comments=comments) or error from error
 
 
 def _sniff_preferences(head: Head) -> float:
@@ -227,6 +215,6 @@ def read_preferences(source: Source, request: Request | None = None) -> "Prefere
     try:
         return Preferences.from_rows(queries, groups, subgroups, items, levels)
     except DuplicateItem as error:
-        raise _repeated(source, (0, 1, 2, 3), "names", comments=comments) from error
+        raise _repeated(source, (0, 1, 2, 3), "names", comments=comments) or error from error
     except BadInput as error:
         raise BadInput(f"{source.name}: {error}") from error

@@ -186,8 +186,12 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
     metadata = header.pop("__metadata__", {})
     try:
         shapes = {name: _lengths(entry["shape"]) for name, entry in header.items()}
-        for entry in header.values():
-            _refuse_other_size(entry)
+        for name, entry in header.items():
+            code, (start, stop) = entry["dtype"], _lengths(entry["data_offsets"])
+            # Those of kinds that are not read may have any size.
+            if code in _KINDS and stop - start != refuse_size(shapes[name], np.dtype(_KINDS[code])):
+                what = f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}"
+                raise BadInput(f"{what}; write the file again.")
         spans = sorted(_lengths(entry["data_offsets"]) for entry in header.values())
         if [0, *(stop for _, stop in spans)] != [*(start for start, _ in spans), path.stat().st_size - begin]:
             raise BadInput("the tensors do not cover the safetensors file one after the other; write the file again.")
@@ -222,15 +226,13 @@ def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
         raise BadInput(f"numbers of kind {shown(code)} cannot be read; convert the tensor to float32.")
     kind, start = np.dtype(_KINDS[code]), entry["data_offsets"][0]
     mapped = map_array(path, kind, shape, offset=begin + start, last=False)
-    return _from_bfloat16(mapped) if code == "BF16" else mapped
-
-
-def _refuse_other_size(entry: Any) -> None:
-    """Raises BadInput for a tensor whose shape does not fill its bytes; those of kinds that are not read may have any."""
-    code, shape = entry["dtype"], _lengths(entry["shape"])
-    start, stop = _lengths(entry["data_offsets"])
-    if code in _KINDS and stop - start != refuse_size(shape, np.dtype(_KINDS[code])):
-        raise BadInput(f"the safetensors header gives {stop - start} bytes to {shape} {code}; write the file again.")
+    if code != "BF16":
+        return mapped
+    # The upper halves of float32.
+    whole = np.zeros(shape, dtype=np.float32)
+    for rows in row_blocks(len(mapped), int(np.prod(shape[1:], dtype=np.int64))):
+        whole[rows] = (mapped[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return whole
 
 
 def _lengths(values: Any) -> tuple[int, ...]:
@@ -238,14 +240,6 @@ def _lengths(values: Any) -> tuple[int, ...]:
     if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
         raise ValueError(f"{shown(values)}; expected a list of natural numbers")
     return tuple(values)
-
-
-def _from_bfloat16(halves: NDArray[Any]) -> NDArray[Any]:
-    """A bfloat16 number is the upper half of a float32."""
-    whole = np.zeros(halves.shape, dtype=np.float32)
-    for rows in row_blocks(len(halves), int(np.prod(halves.shape[1:], dtype=np.int64))):
-        whole[rows] = (halves[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return whole
 
 
 _ONE_HEADER = {
@@ -287,10 +281,8 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
         raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
     width = 4 + dimension * kind.itemsize
     if size % width or width >= 1 << 31:  # NumPy's records are shorter
-        raise BadInput(
-            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple; "
-            "does it end early, or does its suffix name the wrong kind of number?"
-        )
+        what = f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple"
+        raise BadInput(f"{what}; does it end early, or does its suffix name the wrong kind of number?")
     record = np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))])
     records = map_array(path, record, (size // width,))
     wrong = np.flatnonzero(records["dimension"] != dimension)
@@ -301,16 +293,12 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
     return Embeddings(None, as_real(records["vector"]))
 
 
-def _sniff_suffix(head: Head, suffixes: tuple[str, ...]) -> float:
-    """Flat files have no magic number: the suffix determines the kind of number, and the size confirms the header."""
-    return 0.95 if head.name.lower().endswith(suffixes) else 0.0
-
-
 for _forms, _read in ((_ONE_HEADER, read_bin), (_HEADER_EACH, read_vecs)):
     for _name, (_kind, _suffixes) in _forms.items():
-        file_format(_name, "embeddings", sniff=partial(_sniff_suffix, suffixes=_suffixes), suffixes=_suffixes)(
-            partial(_read, kind=np.dtype(_kind))
-        )
+        # Flat files have no magic number: the suffix determines the kind of number, and the size confirms the header.
+        file_format(
+            _name, "embeddings", sniff=lambda head, ends=_suffixes: 0.95 * head.name.lower().endswith(ends), suffixes=_suffixes
+        )(partial(_read, kind=np.dtype(_kind)))
 
 
 _INDEX, _DIMENSION = "index.json", "dimension"

@@ -89,17 +89,23 @@ class Descriptors:
         return np.full(len(self.queries), -1, dtype=np.int64) if self.own is None else self.own
 
 
-def first_sentence(function: Callable[..., Any]) -> str:
-    """The first sentence of a function's documentation, on one line."""
-    return (getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
-
-
 @dataclass(frozen=True)
-class NamedFunction:
-    """A function that a text names, with parameters: those that are keywords alone."""
+class DocumentedFunction:
+    """A function that a text names."""
 
     name: str
     function: Callable[..., Any]
+
+    @property
+    def says(self) -> str:
+        """The first sentence of its documentation, on one line."""
+        return (getdoc(self.function) or "").split("\n\n")[0].replace("\n", " ")
+
+
+@dataclass(frozen=True)
+class NamedFunction(DocumentedFunction):
+    """A function that a text names, with parameters: those that are keywords alone."""
+
     source: str
 
     @cached_property
@@ -107,11 +113,6 @@ class NamedFunction:
         """name -> default, `inspect.Parameter.empty` where it must be given."""
         listed = signature(self.function).parameters.values()
         return {each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY}
-
-    @property
-    def says(self) -> str:
-        """Its first sentence."""
-        return first_sentence(self.function)
 
     def spelled(self, given: Mapping[str, Any]) -> str:
         """Its name with parameters, `rrf(k=10)`."""
@@ -167,9 +168,8 @@ class Transform:
         Raises BadUsage where the transform needs a bank and has none, or has one and needs none; and where it works on vectors.
         """
         if self.entry.works_on != "scores":
-            raise BadUsage(
-                f"{self} works on descriptors and not on scores; give it vectors, as `rankwell instances evaluate` does."
-            )
+            what = f"{self} works on descriptors and not on scores"
+            raise BadUsage(f"{what}; give it vectors, as `rankwell instances evaluate` does.")
         if self.entry.needs_bank and bank is None:
             raise BadUsage(f"{self} needs a bank: the scores of other queries, of training data, with the same gallery.")
         if bank is not None and not self.entry.needs_bank:

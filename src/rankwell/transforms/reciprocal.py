@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, gather, offsets_by, offsets_of
 from rankwell.errors import BadUsage
 from rankwell.transforms import BLOCK_ROWS, Descriptors, Matrix, Transformed, check_whole, transform, unit_rows
 
@@ -75,13 +75,7 @@ class _Sets(NamedTuple):
         """For each image the sets that it is a member of."""
         order = np.argsort(self.members, kind="stable")
         owners = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
-        return _Sets(offsets_of(np.bincount(self.members, minlength=n)), owners[order], self.weights[order])
-
-    def rows(self, chosen: Ints) -> Ints:
-        """Positions of the entries of some sets, set after set."""
-        lengths = self.offsets[chosen + 1] - self.offsets[chosen]
-        starts = np.repeat(self.offsets[chosen] - offsets_of(lengths)[:-1], lengths)
-        return starts + np.arange(int(lengths.sum()), dtype=np.int64)
+        return _Sets(offsets_by(self.members, n), owners[order], self.weights[order])
 
 
 def _itself_first(nearest: Ints) -> Ints:
@@ -133,7 +127,7 @@ def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
     """The mean set of each image's nearest, the image itself among them."""
     for row in nearest:
         near = row[row >= 0]
-        entries = sets.rows(near)
+        entries, _ = gather(sets.offsets, near)
         listed, at = np.unique(sets.members[entries], return_inverse=True)
         yield listed, np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near)
 
@@ -142,7 +136,7 @@ def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     """(images,) the weight that an image's set shares with that of each other."""
     own = slice(int(sets.offsets[row]), int(sets.offsets[row + 1]))
     members = sets.members[own]
-    entries = columns.rows(members)
+    entries, _ = gather(columns.offsets, members)
     mine = np.repeat(sets.weights[own], columns.offsets[members + 1] - columns.offsets[members])
     shared: Floats = np.minimum(mine, columns.weights[entries])
     return np.bincount(columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1).astype(np.float64)

@@ -75,10 +75,8 @@ def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
 def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]:
     """Labels as numbers; no label is -1 on one side and -2 on the other, so that it equals nothing."""
     if len(groups.queries) != n_queries or len(groups.items) != n_items:
-        raise BadInput(
-            f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries and {n_items} items; "
-            "each has one, or None."
-        )
+        what = f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries and {n_items} items"
+        raise BadInput(f"{what}; each has one, or None.")
     numbers: dict[Hashable, int] = {}
     queries, items = (
         np.array([none if label is None else numbers.setdefault(label, len(numbers)) for label in side], dtype=np.int64)

@@ -139,9 +139,8 @@ class Space:
 
     def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False) -> None:
         if queries.dimensions != items.dimensions:
-            raise BadInput(
-                f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; both come from one model."
-            )
+            what = f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}"
+            raise BadInput(f"{what}; both come from one model.")
         self.metric: Metric = metric
         self._tables = {"query": queries, "item": items}
         self._whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
@@ -221,16 +220,10 @@ class Space:
         if not bad.any():
             return
         row = int(np.flatnonzero(bad)[0])
-        vector = raw[row].astype(np.float64)
-        place = f"{side} vectors, {self._tables[side].place(start + row)}"
-        odd = np.flatnonzero(~np.isfinite(vector))
-        if odd.size:
-            found = f"number {int(odd[0])} is {vector[odd[0]]}"
-            raise BadInput(f"{place}: {found}; embeddings are finite; encode this one again or drop it.")
-        if not vector.any():
-            raise BadInput(f"{place}: the vector is zero, it has no direction; drop it, or take the metric dot or l2.")
-        largest = np.abs(vector).max()
-        raise BadInput(f"{place}: numbers as far from 1 as {largest:.3g} cannot be compared; scale all vectors alike.")
+        _refuse(self._tables[side], start + row, side, "take the metric dot or l2", zero=True)
+        place, largest = self._tables[side].place(start + row), np.abs(raw[row].astype(np.float64)).max()
+        what = f"{side} vectors, {place}: numbers as far from 1 as {largest:.3g} cannot be compared"
+        raise BadInput(f"{what}; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
         """The greatest distance of a product from the place of its exact score, for norms up to the given ones."""
@@ -280,19 +273,18 @@ def pair_similarities(left: Embeddings, right: Embeddings, pairs: Pairs, similar
     if len(odd):
         row = int(odd[0])
         for side, table, at in (("left", left, int(pairs.left[row])), ("right", right, int(pairs.right[row]))):
-            _refuse(table, at, side, similarity)
+            _refuse(table, at, side, "take another similarity than cosine", zero=similarity == "cosine")
         raise BadInput(f"the {similarity} similarity of pair {row} (from 0) is {found[row]}; scale the vectors down.")
     return found
 
 
-def _refuse(table: Embeddings, row: int, side: str, similarity: Similarity) -> None:
-    """Raises an error that says what is wrong with a vector, if anything is."""
+def _refuse(table: Embeddings, row: int, side: str, advice: str, *, zero: bool) -> None:
+    """Raises BadScore for a vector that is not finite; BadInput for a `zero` one."""
     vector = np.asarray(table.vectors[row], dtype=np.float64)
     where = f"{side} vectors, {table.place(row)}"
     odd = np.flatnonzero(~np.isfinite(vector))
     if len(odd):
-        raise BadScore(
-            f"{where}: number {int(odd[0])} is {vector[odd[0]]}; vectors are finite, encode this one again or drop it."
-        )
-    if similarity == "cosine" and not vector.any():
-        raise BadInput(f"{where}: the vector is zero, it has no direction; drop it, or take another similarity than cosine.")
+        what = f"{where}: number {int(odd[0])} is {vector[odd[0]]}"
+        raise BadScore(f"{what}; vectors are finite, encode this one again or drop it.")
+    if zero and not vector.any():
+        raise BadInput(f"{where}: the vector is zero, it has no direction; drop it, or {advice}.")

@@ -174,9 +174,8 @@ class Values:
             wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
-                raise BadInput(
-                    f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}; weights are finite, from 0."
-                )
+                what = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
+                raise BadInput(f"{what}; weights are finite, from 0.")
 
     @cached_property
     def counted(self) -> Bools:
@@ -234,6 +233,11 @@ class QueryRows:
     def index(self) -> dict[str, int]:
         """The position of each query in `queries`."""
         return {query: position for position, query in enumerate(self.queries)}
+
+    def rows_of(self, query: str) -> slice:
+        """The rows of a query, none of an unknown one."""
+        at = self.index.get(query)
+        return slice(0, 0) if at is None else slice(*self.offsets[at : at + 2].tolist())
 
     @cached_property
     def query_of_row(self) -> Ints:

@@ -66,9 +66,8 @@ def refuse_non_finite(table: "Embeddings") -> None:
         if len(wrong):
             row, column = wrong[0].tolist()
             place = table.place(rows.start + row)
-            raise BadScore(
-                f"{place}, column {column}: {block[row, column]}; expected a finite number. Correct or drop the vector."
-            )
+            what = f"{place}, column {column}: {block[row, column]}"
+            raise BadScore(f"{what}; expected a finite number. Correct or drop the vector.")
 
 
 class Positions(Sequence[str]):
@@ -337,10 +336,8 @@ def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: st
     """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position."""
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
-            raise BadInput(
-                f"{here} has {reference.n} vectors, {there} has {other.n}; without ids on both sides they are matched by "
-                "position, which takes as many of both."
-            )
+            what = f"{here} has {reference.n} vectors, {there} has {other.n}"
+            raise BadInput(f"{what}; without ids on both sides they are matched by position, which takes as many of both.")
         return np.arange(other.n, dtype=np.int64)
     place = {name: row for row, name in enumerate(other.ids)}
     for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):

@@ -62,9 +62,8 @@ class Ranking(QueryRows):
         if bad.size:
             row = int(bad[0])
             query = self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1]
-            raise BadScore(
-                f"query {query!r}, item {self.items[row]!r}: the score is {self.scores[row]}; scores are finite numbers."
-            )
+            what = f"query {query!r}, item {self.items[row]!r}: the score is {self.scores[row]}"
+            raise BadScore(f"{what}; scores are finite numbers.")
         if repeated:
             return
         bounds = self.offsets.tolist()
@@ -224,14 +223,9 @@ def hits_of_ranking(
     offsets = offsets_by(own[chosen], len(judgments.queries))
     targets, judged = list[int](), list[int]()
     bounds = judgments.offsets.tolist()
-    starts = offsets.tolist()
-    for position, query in enumerate(judgments.queries):
-        source = ranking.index.get(query)
-        if source is None:
-            continue
+    for position, (query, start) in enumerate(zip(judgments.queries, offsets.tolist(), strict=False)):
         known = {judgments.items[row]: row for row in range(bounds[position], bounds[position + 1])}
-        listed = ranking.items[ranking.offsets[source] : ranking.offsets[source + 1]]
-        for row, found in enumerate(map(known.get, listed), starts[position]):
+        for row, found in enumerate(map(known.get, ranking.items[ranking.rows_of(query)]), start):
             if found is not None:
                 targets.append(row)
                 judged.append(found)

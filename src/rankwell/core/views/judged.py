@@ -251,10 +251,8 @@ class JudgedRankings(QueryRows):
         if ties == "error" and (self.tied > 1).any():
             row = int(np.flatnonzero(self.tied > 1)[0])
             query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
-            raise TieRefused(
-                f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank {int(self.above[row]) + 1}, "
-                "one of them judged; name a tie rule, or break the tie."
-            )
+            what = f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank {int(self.above[row]) + 1}"
+            raise TieRefused(f"{what}, one of them judged; name a tie rule, or break the tie.")
         if ties not in ("optimistic", "pessimistic"):
             return self
         gain = self.grades if ties == "optimistic" else -self.grades

@@ -8,30 +8,20 @@ import numpy as np
 
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Better, measure_names
-from rankwell.core.tables import Bools, Ints, Values, sort_ids
+from rankwell.core.tables import Ints, Values, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison.judging import Column, ComparisonOptions, Correction, PairedDifference, Test, judge
-from rankwell.experiments.comparison.matrices import (
-    Comparison,
-    Pair,
-    QuerySystemMatrix,
-    RowAttributes,
-    align_values,
-    choose_pairs,
-    in_order,
-    select_measures,
+from rankwell.experiments.comparison.judging import (
+    Column,
+    ComparisonOptions,
+    Correction,
+    PairedDifference,
+    Test,
+    columns_of,
+    judge,
 )
-from rankwell.experiments.comparison.rows import (
-    Order,
-    Row,
-    borda_rows,
-    notes_on,
-    order_rows,
-    rank_differences,
-    sentences,
-    system_rows,
-)
+from rankwell.experiments.comparison.matrices import Comparison, Pair, RowAttributes, align_values, choose_pairs, in_order
+from rankwell.experiments.comparison.rows import Row, notes_on, sentences, system_tables
 from rankwell.store import Source
 
 __all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "compare_values"]
@@ -83,8 +73,7 @@ def compare_values(
         options.check_clusters()
     origin, measures = origin or Origin(), measure_names(options.measures)
     attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
-    comparison = align_values(values, attributes, origin.better)
-    comparison = select_measures(comparison, measures) if measures else comparison
+    comparison = align_values(values, attributes, origin.better, measures)
     clusters = None if cluster is None else _numbered(comparison, cluster)
     kept = [
         (in_order(each), own)
@@ -93,36 +82,21 @@ def compare_values(
     ]
     rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
     pairs = choose_pairs(comparison.runs, options.baseline)
-    columns = _columns(comparison.matrices, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
+    columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(each.differences).all() for each in columns):
-        raise NothingToEvaluate(
-            f"no query counts for two of {', '.join(map(repr, comparison.runs))}; compare runs over the same queries."
-        )
+        what = f"no query counts for two of {', '.join(map(repr, comparison.runs))}"
+        raise NothingToEvaluate(f"{what}; compare runs over the same queries.")
     parts = [] if group is None else _parts(comparison, pairs, group)
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
     tables = {
         "verdicts": [{"text": text} for text in sentences(comparison, pairs, differences, groups, options)],
         "groups": [each.row for each in groups],
-        **_of_systems(comparison, differences, groups, options.level),
+        **system_tables(comparison, differences, groups, options.level),
     }
     notes = [*origin.notes, *comparison.notes, *notes_on(differences, groups, options.intervals)]
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     return _results(comparison.queries, kept, differences, tables, origin, options, baseline)
-
-
-def _of_systems(
-    comparison: Comparison, differences: Sequence[PairedDifference], groups: Sequence[PairedDifference], level: float
-) -> dict[str, list[Row]]:
-    """The tables of the order of systems, which is that of three or more."""
-    matrices, runs = comparison.matrices, comparison.runs
-    ranked = len(runs) > 2
-    return {
-        "systems": system_rows(matrices, differences, level) if ranked else [],
-        "orders": order_rows(*_orders(comparison, groups)) if ranked else [],
-        "borda": borda_rows(runs, matrices) if ranked and len(matrices) > 1 else [],
-        "mean_ranks": rank_differences(matrices, level) if ranked else [],
-    }
 
 
 def _results(
@@ -177,12 +151,6 @@ def _results(
     )
 
 
-def _columns(matrices: Sequence[QuerySystemMatrix], pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
-    """Every pair by every measure that both runs have."""
-    several = len({pair.against for pair in pairs}) > 1
-    return [Column(matrix, pair, rows, name, several) for pair in pairs for matrix in matrices if set(pair) <= set(matrix.runs)]
-
-
 def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
     """The columns of every group of the queries, groups in the order of their names."""
     texts = _in_ranges([group.of.get(query) for query in comparison.queries])
@@ -191,9 +159,9 @@ def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> l
     columns: list[Column] = []
     for text in _ordered({each for each in texts if each}):
         name = f"{group.name} {text}" if text.startswith(("at most ", "above ")) else f"{group.name} = {text}"
-        columns += _columns(comparison.matrices, pairs, np.array([each == text for each in texts]), name)
+        columns += columns_of(comparison, pairs, np.array([each == text for each in texts]), name)
     without = np.array([not each for each in texts])
-    return columns + (_columns(comparison.matrices, pairs, without, f"{group.name} not given") if without.any() else [])
+    return columns + (columns_of(comparison, pairs, without, f"{group.name} not given") if without.any() else [])
 
 
 def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
@@ -234,14 +202,3 @@ def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
         raise BadInput(f"query {bare!r} has no value of {cluster.name!r}; every query belongs to a cluster.")
     names = {name: at for at, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))}
     return np.array([names[cluster.of[query]] for query in comparison.queries], dtype=np.int64)
-
-
-def _orders(comparison: Comparison, parts: Sequence[PairedDifference]) -> tuple[list[Order], list[Order]]:
-    """The orders of systems by every measure over all queries, and by the first measure in every group."""
-    labels = [matrix.label for matrix in comparison.matrices]
-    orders = [
-        Order(each.label if labels.count(each.label) == 1 else f"{each.label} {dict(each.row_attributes)}", each)
-        for each in comparison.matrices
-    ]
-    groups = {each.column.group: each.column.rows for each in parts}
-    return orders, [Order(f"{labels[0]}, {name}", comparison.matrices[0], rows) for name, rows in groups.items()]

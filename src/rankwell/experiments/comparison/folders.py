@@ -97,9 +97,9 @@ def differing(folders: Named) -> list[str]:
             known = first.rules.get(name, rule)
             if (
                 name not in _OWN
-                and isinstance(rule, (str, int, float))
-                and isinstance(known, (str, int, float))
                 and known != rule
+                and isinstance(rule, str | int | float)
+                and isinstance(known, str | int | float)
             ):
                 notes.append(f"{name} is {known} in {known_as} and {rule} in {name_here}")
     return notes

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell.core.options import MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
-from rankwell.experiments.comparison.matrices import Pair, QuerySystemMatrix
+from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals
 from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
 from rankwell.stats.distributions import check_level
@@ -106,6 +106,12 @@ class Column(NamedTuple):
         if self.several:
             return f"Difference({measure},against={against!r})", f"Difference({label}) against {against}"
         return f"Difference({measure})", f"Difference({label})"
+
+
+def columns_of(comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
+    """Every pair by every measure that both runs have."""
+    several, known = len({pair.against for pair in pairs}) > 1, comparison.matrices
+    return [Column(matrix, pair, rows, name, several) for pair in pairs for matrix in known if set(pair) <= set(matrix.runs)]
 
 
 class PairedDifference(NamedTuple):
@@ -227,8 +233,8 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
 def _interval(added: Differences, boot: Bootstrapped, options: ComparisonOptions) -> tuple[float, float] | None:
     if options.intervals != "t":
         return None if options.intervals == "none" else boot.interval
-    student = _t(added)
-    return None if student is None or len(added.sums) < MIN_QUERIES else student.interval(options.level)
+    student = _t(added) if len(added.sums) >= MIN_QUERIES else None
+    return None if student is None else student.interval(options.level)
 
 
 def _difference(

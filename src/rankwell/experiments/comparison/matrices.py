@@ -44,6 +44,11 @@ class QuerySystemMatrix:
         """-1 where lower values are better, else 1."""
         return -1 if self.better == "lower" else 1
 
+    @property
+    def shared_values(self) -> Floats:
+        """(shared, runs) the values of the queries that count for all runs, higher ones better; rounded as differences are."""
+        return self.sign * np.round(self.values[~np.isnan(self.values).any(axis=1)], _DECIMALS)
+
     def column(self, run: str) -> Floats:
         """(queries,) the values of a run."""
         return self.values[:, self.runs.index(run)]
@@ -71,7 +76,12 @@ class Comparison(NamedTuple):
     notes: tuple[str, ...]
 
 
-def align_values(values: Sequence[Values], row_attributes: Sequence[RowAttributes], better: Mapping[str, Better]) -> Comparison:
+def align_values(
+    values: Sequence[Values],
+    row_attributes: Sequence[RowAttributes],
+    better: Mapping[str, Better],
+    measures: Sequence[str] | None = None,
+) -> Comparison:
     """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage for a single run, BadInput."""
     runs = tuple(dict.fromkeys(each.run for each in values))
     if len(runs) < 2:
@@ -96,7 +106,8 @@ def align_values(values: Sequence[Values], row_attributes: Sequence[RowAttribute
         matrices.append(_matrix(own, dict(attributes), place, better, notes))
     if not matrices:
         raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")
-    return Comparison(tuple(queries), runs, tuple(matrices), tuple(dict.fromkeys(notes)))
+    chosen = _selected(matrices, measures) if measures else matrices
+    return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys(notes)))
 
 
 def in_order(values: Values) -> Values:
@@ -155,17 +166,16 @@ def known_better(measure: str) -> Better | None:
         return None
 
 
-def select_measures(comparison: Comparison, names: Sequence[str]) -> Comparison:
-    """The comparison by these measures only, in this order. Raises UnknownName for an unknown one."""
+def _selected(matrices: Sequence[QuerySystemMatrix], names: Sequence[str]) -> list[QuerySystemMatrix]:
+    """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
     chosen: list[QuerySystemMatrix] = []
     for name in names:
         spellings = {name, exact_name(name)}
-        found = [matrix for matrix in comparison.matrices if matrix.measure in spellings or matrix.label == name]
+        found = [matrix for matrix in matrices if matrix.measure in spellings or matrix.label == name]
         if not found:
-            known = list(dict.fromkeys(matrix.measure for matrix in comparison.matrices))
-            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, known)}")
+            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, {matrix.measure for matrix in matrices})}")
         chosen += [matrix for matrix in found if matrix not in chosen]
-    return comparison._replace(matrices=tuple(chosen))
+    return chosen
 
 
 def exact_name(name: str) -> str:

@@ -12,15 +12,7 @@ from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySyst
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters
-from rankwell.stats.system_rankings import (
-    Friedman,
-    borda_points,
-    connected_groups,
-    descending_ranks,
-    friedman,
-    rank_biased_overlap,
-    tau_ap,
-)
+from rankwell.stats.system_rankings import borda_points, connected_groups, descending_ranks, friedman, rank_biased_overlap, tau_ap
 from rankwell.stats.verdicts import Family, MeasuredDifference, leader, verdict
 
 FEW = 50
@@ -51,6 +43,28 @@ class Order(NamedTuple):
         return matrix.sign * (matrix.values[rows] * own).sum(axis=0) / own.sum(axis=0)
 
 
+def system_tables(
+    comparison: Comparison, differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], level: float
+) -> dict[str, list[Row]]:
+    """The tables of the order of systems, which is that of three or more. parts: the differences in groups."""
+    matrices, runs = comparison.matrices, comparison.runs
+    if len(runs) < 3:
+        return {"systems": [], "orders": [], "borda": [], "mean_ranks": []}
+    labels = [matrix.label for matrix in matrices]
+    # By every measure over all queries, and by the first measure in every group.
+    orders = [
+        Order(each.label if labels.count(each.label) == 1 else f"{each.label} {dict(each.row_attributes)}", each)
+        for each in matrices
+    ]
+    groups = {each.column.group: each.column.rows for each in parts}
+    return {
+        "systems": system_rows(matrices, differences, level),
+        "orders": order_rows(orders, [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()]),
+        "borda": borda_rows(runs, matrices) if len(matrices) > 1 else [],
+        "mean_ranks": rank_differences(matrices, level),
+    }
+
+
 def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
     """A row for every run and measure: its mean, its rank by it, its mean rank over queries, and its letters.
 
@@ -61,7 +75,7 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
         scores = Order("", matrix).scores
         if np.isnan(scores).any():
             continue
-        ranks, blocks = descending_ranks(scores), friedman_of(matrix, level)
+        ranks, blocks = descending_ranks(scores), friedman(matrix.shared_values, level=level)
         letters = _letters(matrix, [each for each in differences if each.column.matrix is matrix], scores)
         for place, run in enumerate(matrix.runs):
             rows.append(
@@ -90,17 +104,11 @@ def _letters(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference],
     return significance_letters(apart, order)
 
 
-def friedman_of(matrix: QuerySystemMatrix, level: float) -> Friedman | None:
-    """Mean ranks over the queries that count for all runs."""
-    rows = ~np.isnan(matrix.values).any(axis=1)
-    return friedman(matrix.sign * np.round(matrix.values[rows], 12), level=level)
-
-
 def rank_differences(matrices: Sequence[QuerySystemMatrix], level: float) -> list[Row]:
     """The content of a critical-difference diagram for each measure: mean ranks, critical difference, groups within it."""
     rows: list[Row] = []
     for matrix in matrices:
-        found = friedman_of(matrix, level)
+        found = friedman(matrix.shared_values, level=level)
         if found is None:
             continue
         groups = connected_groups(found.ranks.tolist(), found.critical_difference)
@@ -109,7 +117,7 @@ def rank_differences(matrices: Sequence[QuerySystemMatrix], level: float) -> lis
                 "measure": matrix.measure,
                 "label": matrix.label,
                 **matrix.row_attributes,
-                "queries": int((~np.isnan(matrix.values).any(axis=1)).sum()),
+                "queries": len(matrix.shared_values),
                 "chi_square": found.chi_square,
                 "p": found.p,
                 "critical_difference": found.critical_difference,

@@ -15,17 +15,8 @@ from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, NothingToEvaluate, printable
-from rankwell.experiments.fusion.trials import (
-    BLOCK,
-    Choice,
-    Progress,
-    candidates,
-    check_measure,
-    choose,
-    draw_folds,
-    measure_all,
-    only_queries,
-)
+from rankwell.experiments.fusion import trials
+from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
 from rankwell.io import files as io
 from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
 
@@ -142,9 +133,7 @@ def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicat
     """The rankings by name, or by number from 1. Raises BadUsage for fewer than two, NothingToEvaluate if none share a query."""
     named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
     if len(named) < 2:
-        raise BadUsage(
-            f"{len(named)} run given; expected two or more to fuse." if named else "no run given; expected two or more to fuse."
-        )
+        raise BadUsage(f"{len(named) or 'no'} run given; expected two or more to fuse.")
     rankings = {name: io.read_ranking(run, format=run_format, duplicates=duplicates) for name, run in named.items()}
     seen: set[str] = set()
     for ranking in rankings.values():
@@ -202,21 +191,15 @@ class TunedFusion:
     @cached_property
     def rows(self) -> list[Row]:
         """A row for each fold and one for all judged queries: the choice, and its means over other folds and over this one."""
-        return [self._row(choice) for choice in (*self.choices, self.whole)]
-
-    def _row(self, choice: Choice) -> Row:
-        fusion = choice.fusion
-        weights = fusion.weights or (1 / len(self.names),) * len(self.names)
-        of_each = {f"weight of {name}": weight for name, weight in zip(self.names, weights, strict=True)}
-        return {
-            "fold": "all" if choice.fold is None else str(choice.fold),
-            "queries": choice.queries,
-            "method": fusion.method,
-            "normalise": fusion.normalise,
-            **(of_each if fusion.entry.weighted else dict.fromkeys(of_each, None)),
-            "training": choice.training,
-            "held_out": choice.held_out,
-        }
+        rows: list[Row] = []
+        for choice in (*self.choices, self.whole):
+            fusion = choice.fusion
+            weights = fusion.weights or (1 / len(self.names) if fusion.entry.weighted else None,) * len(self.names)
+            row = {"fold": str(choice.fold or "all"), "queries": choice.queries, "method": fusion.method}
+            row |= {"normalise": fusion.normalise}
+            row |= {f"weight of {name}": weight for name, weight in zip(self.names, weights, strict=True)}
+            rows.append(row | {"training": choice.training, "held_out": choice.held_out})
+        return rows
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: the selection, and the definitions of the chosen methods; `rows` has the choice of each fold."""
@@ -241,27 +224,28 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
     The means are over judged queries that are in a run. options: the fields of `FusionTuningOptions`, as keywords or as one.
     Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
     """
-    chosen_measure = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
-    check_measure(chosen_measure.measure)
+    labelled = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
+    trials.check_measure(labelled.measure)
     cuts = options.depth, options.top
     _check_cuts(*cuts)
     rankings = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
-    tried = candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
+    tried = trials.candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
     truth = io.read_judgments(judgments, format=options.judgments_format).flat
     every = _queries(rankings.values())
-    known = draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
-    values = measure_all(list(rankings.values()), only_queries(truth, list(known)), tried, chosen_measure.measure, cuts, progress)
+    known = trials.draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
+    judged = trials.only_queries(truth, list(known))
+    values = trials.measure_all(list(rankings.values()), judged, tried, labelled.measure, cuts, progress)
     fold = np.fromiter(known.values(), dtype=np.int64)
-    chosen = {each: choose(tried, values, fold, each, chosen_measure.measure) for each in range(1, options.folds + 1)}
-    whole = choose(tried, values, fold, None, chosen_measure.measure)
-    plan = {query: chosen[known[query]].fusion if query in known else whole.fusion for query in every}
+    folds = [*range(1, options.folds + 1), None]
+    *chosen, whole = [trials.choose(tried, values, fold, each, labelled.measure) for each in folds]
+    plan = {query: chosen[known[query] - 1].fusion if query in known else whole.fusion for query in every}
     return TunedFusion(
         ranking=_fused(list(rankings.values()), plan, *cuts, progress),
         untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), *cuts, progress),
         names=tuple(rankings),
-        measure=chosen_measure,
+        measure=labelled,
         folds=known,
-        choices=tuple(chosen.values()),
+        choices=tuple(chosen),
         whole=whole,
         candidates=len(tried),
         seed=options.seed,

@@ -65,22 +65,14 @@ def candidates(
     weighted = [fusion for fusion in fusions if fusion.entry.weighted]
     number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
     if number > _MOST_CANDIDATES:
-        raise BadUsage(
-            f"{number} candidates are more than {_MOST_CANDIDATES}; name fewer methods and normalisations, or a wider step "
-            f"than {step:g}."
-        )
-    uneven = [weights for weights in _simplex(runs, steps) if len(set(weights)) > 1]
+        what = f"{number} candidates are more than {_MOST_CANDIDATES}"
+        raise BadUsage(f"{what}; name fewer methods and normalisations, or a wider step than {step:g}.")
+    # All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first.
+    edges = [(-1, *bars, steps + runs - 1) for bars in combinations(range(steps + runs - 1), runs - 1)][::-1]
+    every = [tuple((right - left - 1) / steps for left, right in pairwise(each)) for each in edges]
+    uneven = [weights for weights in every if len(set(weights)) > 1]
     uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
     return (*fusions, *(fusion.with_weights(weights, runs) for weights in uneven for fusion in weighted))
-
-
-def _simplex(runs: int, steps: int) -> list[tuple[float, ...]]:
-    """All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first."""
-    found: list[tuple[float, ...]] = []
-    for bars in combinations(range(steps + runs - 1), runs - 1):
-        edges = (-1, *bars, steps + runs - 1)
-        found.append(tuple((right - left - 1) / steps for left, right in pairwise(edges)))
-    return found[::-1]
 
 
 def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
@@ -152,17 +144,15 @@ class _Block:
     def _find(self, lists: RunLists) -> tuple[RunLists, Ints, JudgedRankings]:
         """The lists, the places of judged items in them, ascending, and a view of these whose order is still open."""
         rows, judged = list[int](), list[int]()
-        listed, known = lists.offsets.tolist(), self._truth.offsets.tolist()
-        for query in range(len(lists.queries)):
-            graded = {self._truth.items[row]: row for row in range(known[query], known[query + 1])}
-            for row in range(listed[query], listed[query + 1]):
-                if lists.items[row] in graded:
-                    rows.append(row)
-                    judged.append(graded[lists.items[row]])
+        for (start, stop), (first, last) in zip(*(pairwise(each.offsets.tolist()) for each in (lists, self._truth)), strict=True):
+            graded = {self._truth.items[row]: row for row in range(first, last)}
+            found = [row for row in range(start, stop) if lists.items[row] in graded]
+            rows += found
+            judged += [graded[lists.items[row]] for row in found]
         places, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
         nothing = np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
-        hits = Hits(lists.owner[places], np.array(judged, dtype=np.int64), *counts, retrieved, retrieved > 0)
+        hits = Hits(lists.query_of_row[places], np.array(judged, dtype=np.int64), *counts, retrieved, retrieved > 0)
         return lists, places, JudgedRankings.join(self._truth, hits)
 
 

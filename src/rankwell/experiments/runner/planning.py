@@ -117,18 +117,17 @@ def load_command(stem: str) -> Command | None:
     known = arguments_of(function)
     if "output" not in {each.name for each in known} or not any(map(input_mark, known)):
         return None
-    options = {key: each for each in known if each.name not in _OWN for key in _keys(each)}
+    options: dict[str, Argument] = {}
+    for each in known:
+        # In an experiment file an option has its long names, or that of its parameter.
+        long = [flag[2:].replace("-", "_") for flag in each.flags if flag.startswith("--")]
+        options |= {} if each.name in _OWN else dict.fromkeys(long or [each.name], each)
     return Command(stem, " ".join(filter(None, (first, last))).replace("_", "-"), function, options)
 
 
 def input_mark(option: Argument) -> Input | None:
     """The mark of an option that names files, None of others."""
     return next((mark for mark in option.marks if isinstance(mark, Input)), None)
-
-
-def _keys(option: Argument) -> list[str]:
-    """The names of an option in an experiment file: its long names, or that of its parameter."""
-    return [flag[2:].replace("-", "_") for flag in option.flags if flag.startswith("--")] or [option.name]
 
 
 def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
@@ -189,8 +188,7 @@ def plan_cells(
         raise UnknownName(f"--only {unused!r} fits no cell DATASET/SYSTEM; {suggest(unused, [cell.name for cell in cells])}")
     pairs = [(cell, command_of(cell)) for cell in cells]
     reject_unknown(pairs)
-    digest = cache(content_of)
-    plans: list[PlannedCell] = []
+    digest, seen, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()
     for place, (cell, command) in enumerate(pairs):
         if progress is not None:
             progress("looking for changes", place, len(pairs))
@@ -202,6 +200,11 @@ def plan_cells(
         paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
         inputs = {str(path): digest(path) for path in sorted(set(paths))}
         made = recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs)
+        first = seen.setdefault(json.dumps([cell.dataset, made["command"], made["options"]]), cell)
+        if first is not cell:
+            # Nothing distinguishes two systems: a `{system}` was forgotten.
+            what = f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and options on {cell.dataset!r}"
+            raise BadInput(f"{what}; put {{system}} into a path, or their differences into [system.on.{cell.dataset}].")
         chosen = not only or any(fnmatchcase(cell.name, each) for each in only)
         record = folder / cell.dataset / cell.system / _RECORD
         why = ("requested",) if force and chosen else reasons(made, record)
@@ -210,7 +213,6 @@ def plan_cells(
         plans.append(PlannedCell(cell, made, record, CommandWork(command.stem, arguments), cell.name, why, chosen))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
-    _reject_twins(plans, experiment)
     return plans
 
 
@@ -251,20 +253,6 @@ def _evaluate(planned: PlannedCell, progress: Progress) -> str:
     return ""
 
 
-def _reject_twins(plans: Sequence[PlannedCell], experiment: Experiment) -> None:
-    """Raises BadInput where nothing distinguishes two systems on a data set: a `{system}` was forgotten."""
-    seen: dict[str, PlannedCell] = {}
-    for each in plans:
-        key = json.dumps([each.cell.dataset, each.recipe["command"], each.recipe["options"]])
-        if key in seen:
-            first, second, dataset = seen[key].cell.system, each.cell.system, each.cell.dataset
-            raise BadInput(
-                f"{experiment.file}: {first!r} and {second!r} have the same files and options on {dataset!r}; put {{system}} "
-                f"into a path, or their differences into [system.on.{dataset}]."
-            )
-        seen[key] = each
-
-
 def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Iterator[Path]:
     """The files and folders that an option names, and the files of ids beside them. Raises BadInput where there is none."""
     marked = input_mark(command.options[name])
@@ -275,7 +263,11 @@ def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Ite
             raise BadInput(f"{option.where} is standard input, which cannot be read again; save it to a file and name that.")
         found = _located(str(text))
         if not found and not marked.perhaps:
-            raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {_near(str(text))}")
+            folder = Path(str(text)).parent
+            names = [str(each) for each in sorted(folder.iterdir())] if folder.is_dir() else []
+            near = difflib.get_close_matches(str(text), names, n=1, cutoff=0.6)
+            advice = f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."
+            raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {advice}")
         for path in found:
             yield path
             yield from (beside for suffix in IDS_BESIDE if path.suffix and (beside := path.with_suffix(suffix)).is_file())
@@ -293,10 +285,3 @@ def _located(text: str) -> list[Path]:
         return [Path(head)]
     _, colon, places = text.partition(":")
     return [path for each in places.split(",") for path in _located(each)] if colon else []
-
-
-def _near(text: str) -> str:
-    folder = Path(text).parent
-    names = [str(each) for each in sorted(folder.iterdir())] if folder.is_dir() else []
-    near = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."

@@ -80,7 +80,10 @@ def make_tables(
 ) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
     """A table for every figure that is shown, with notes; the working directory is that of the results. Raises UnknownName."""
     parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
-    _reject_unknown_measures(parts, shown)
+    known = {figure for part in parts for each in part.results.values() for figure in each.rows}
+    for name in shown.measures if all(part.results for part in parts) else ():
+        if not any(_is_named(figure, name) for figure in known):
+            raise UnknownName(f"no result has a measure {name!r}; {suggest(name, {figure.name for figure in known})}")
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     notes: list[str] = []
     for part in parts:
@@ -179,13 +182,6 @@ def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
 
 def _is_named(figure: Figure, name: str) -> bool:
     return name == figure.name or figure.name.startswith(f"{name} (") or figure.measure in (name, exact_name(name))
-
-
-def _reject_unknown_measures(parts: Sequence[DatasetResults], shown: TableChoices) -> None:
-    known = {figure for part in parts for each in part.results.values() for figure in each.rows}
-    for name in shown.measures if all(part.results for part in parts) else ():
-        if not any(_is_named(figure, name) for figure in known):
-            raise UnknownName(f"no result has a measure {name!r}; {suggest(name, {figure.name for figure in known})}")
 
 
 def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from math import floor, isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -221,17 +221,15 @@ def first_duplicate(
     source: Source, layout: Layout, options: ReadOptions, pairs: Container[tuple[bytes, bytes]]
 ) -> DuplicateItem | None:
     """The error for the first line that repeats one of these pairs of query and item; None where none does."""
-    seen: dict[tuple[bytes, bytes], int] = {}
-    for before, fields in read_fields(source, layout, options):
-        named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
-        for pair, line in zip(named, fields.lines, strict=True):
-            if pair in pairs and (first := seen.setdefault(pair, before + line)) < before + line:
-                (query, item), number = map(decode_id, pair), before + line
-                return DuplicateItem(
-                    f"{source.name}:{number}: query {query!r} lists item {item!r} twice, in lines {first} and {number}; "
-                    "keep one of them."
-                )
-    return None
+
+    def _keys() -> Iterator[tuple[tuple[str, ...], int]]:
+        for before, fields in read_fields(source, layout, options):
+            named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
+            for pair, line in zip(named, fields.lines, strict=True):
+                if pair in pairs:
+                    yield tuple(map(decode_id, pair)), before + line
+
+    return repeated(source.name, "lists", _keys())
 
 
 def empty_file(source: Source, layout: Layout) -> BadInput:
@@ -239,8 +237,8 @@ def empty_file(source: Source, layout: Layout) -> BadInput:
     return BadInput(f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}.")
 
 
-def read_rows(source: Source, options: ReadOptions, *, progress: Progress | None = None) -> RunRows:
-    """Every row of a TREC run; of the options only `comments` and `trailing` have an effect. Memory grows with the file.
+def read_rows(source: Source, options: ReadOptions, layout: Layout = TREC_RUN, *, progress: Progress | None = None) -> RunRows:
+    """Every row of a run; of the options only `comments` and `trailing` have an effect. Memory grows with the file.
 
     Raises BadLine, BadScore and BadInput as `scan` does; repeated items are not an error here.
     """
@@ -249,8 +247,7 @@ def read_rows(source: Source, options: ReadOptions, *, progress: Progress | None
     queries, items = list[str](), list[str]()
     scores, ranks = list[bytes](), list[bytes]()
     numbers: list[Ints] = []
-    read = _block_rows if native.library is None else _native_block_rows
-    for before, rows in read_blocks(source, TREC_RUN, options, lambda block: read(block, options), progress=progress):
+    for before, rows in read_blocks(source, layout, options, lambda block: _rows(block, layout, options), progress=progress):
         queries += rows[0]
         items += rows[1]
         size = 8 * len(rows[0])
@@ -258,26 +255,21 @@ def read_rows(source: Source, options: ReadOptions, *, progress: Progress | None
         ranks.append(rows[3][:size])
         numbers.append(np.frombuffer(rows[4][:size], dtype=np.int64) + before)
     if not queries:
-        raise empty_file(source, TREC_RUN)
+        raise empty_file(source, layout)
     return RunRows(queries, items, np.frombuffer(b"".join(scores)), np.frombuffer(b"".join(ranks)), np.concatenate(numbers))
 
 
-# Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block.
-_BlockRows = tuple[list[str], list[str], bytes, bytes, bytes]
-
-
-def _native_block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
-    text = block if block.endswith(b"\n") else block + b"\n"
-    rows = native.library.reader_rows(text + SLACK, len(text), options.comments, options.trailing)
-    if rows is None:
-        raise Unreadable
-    return rows
-
-
-def _block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
-    fields = fields_of(block, TREC_RUN, options)
-    queries, items = (list(map(decode_id, fields.column(field))) for field in (TREC_RUN.query, TREC_RUN.item))
-    ranks = array("d", map(_rank, fields.column(_TREC_RANK)))
+def _rows(block: bytes, layout: Layout, options: ReadOptions) -> tuple[list[str], list[str], bytes, bytes, bytes]:
+    """Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block. Raises Unreadable."""
+    if native.library is not None and layout is TREC_RUN:
+        text = block if block.endswith(b"\n") else block + b"\n"
+        rows = native.library.reader_rows(text + SLACK, len(text), options.comments, options.trailing)
+        if rows is None:
+            raise Unreadable
+        return rows
+    fields = fields_of(block, layout, options)
+    queries, items = (list(map(decode_id, fields.column(field))) for field in (layout.query, layout.item))
+    ranks = array("d", map(_rank, fields.column(_TREC_RANK if layout is TREC_RUN else layout.value)))
     return queries, items, array("d", fields.scores).tobytes(), ranks.tobytes(), array("q", fields.lines).tobytes()
 
 
@@ -287,3 +279,13 @@ def _rank(text: bytes) -> float:
     except ValueError:
         return nan
     return rank if isfinite(rank) else nan
+
+
+def repeated(name: str, verb: str, keys: Iterable[tuple[tuple[str, ...], int]]) -> DuplicateItem | None:
+    """The error for the first line with an earlier one's key, which begins with the query and ends with the item, or None."""
+    seen: dict[tuple[str, ...], int] = {}
+    for key, number in keys:
+        if (first := seen.setdefault(key, number)) != number:
+            what = f"query {key[0]!r} {verb} item {key[-1]!r} twice, in lines {first} and {number}"
+            return DuplicateItem(f"{name}:{number}: {what}; keep one of them.")
+    return None

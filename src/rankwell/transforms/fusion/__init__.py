@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 import numpy as np
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, QueryRows, offsets_by, offsets_of, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.transforms import NamedFunction, first_sentence, parse_named
+from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest"]
@@ -26,15 +26,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
-class RunLists:
+class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the order of ties.
 
     queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by falling bytes in a query.
     ranks: (runs, rows) from 1, 0 where the run lacks the item. scores: (runs, rows) NaN there.
     """
 
-    queries: tuple[str, ...]
-    offsets: Ints
     items: Sequence[str]
     ranks: Ints
     scores: Floats
@@ -46,7 +44,7 @@ class RunLists:
         places: list[list[Ints]] = [[] for _ in rankings]
         values: list[list[Floats]] = [[] for _ in rankings]
         for query in queries:
-            listed = [_rows_of(ranking, query) for ranking in rankings]
+            listed = [ranking.rows_of(query) for ranking in rankings]
             found = [ranking.items[rows] for ranking, rows in zip(rankings, listed, strict=True)]
             names = sort_ids(set[str]().union(*found))[::-1]
             place = dict(zip(names, range(len(items), len(items) + len(names)), strict=True))
@@ -70,11 +68,6 @@ class RunLists:
         return whole if depth is None else whole.only(range(len(rankings)))
 
     @cached_property
-    def owner(self) -> Ints:
-        """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
-
-    @cached_property
     def found(self) -> Bools:
         """(runs, rows) whether the run has the item."""
         return self.ranks > 0
@@ -88,15 +81,15 @@ class RunLists:
     def lengths(self) -> Ints:
         """(runs, queries) how many items each list has."""
         n = len(self.queries)
-        return np.array([np.bincount(self.owner[own], minlength=n) for own in self.found], dtype=np.int64).reshape(-1, n)
+        return np.array([np.bincount(self.query_of_row[own], minlength=n) for own in self.found], np.int64).reshape(-1, n)
 
     def only(self, runs: Sequence[int]) -> "RunLists":
         """The lists of some runs, in the order given, without the items that none of them has."""
         chosen = np.array(runs, dtype=np.int64)
         ranks = self.ranks[chosen]
         kept = np.flatnonzero((ranks > 0).any(axis=0))
-        counts = np.bincount(self.owner[kept], minlength=len(self.queries)).astype(np.int64)
-        return RunLists(self.queries, offsets_of(counts), self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
+        offsets = offsets_by(self.query_of_row[kept], len(self.queries))
+        return RunLists(self.queries, offsets, self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
 
     def ordered(self, scores: Floats) -> list[Ints]:
         """The rows of each query from first to last: by falling score, equal scores in the order of ties. scores: (rows,)."""
@@ -121,11 +114,6 @@ class RunLists:
         found = np.empty(len(self.items), dtype=np.object_)
         found[:] = self.items
         return found[rows].tolist()
-
-
-def _rows_of(ranking: Ranking, query: str) -> slice:
-    at = ranking.index.get(query)
-    return slice(0, 0) if at is None else slice(*ranking.offsets[at : at + 2].tolist())
 
 
 def _best_first(scores: Floats, rows: Ints) -> Ints:
@@ -170,17 +158,10 @@ class Segments(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Normalisation:
+class Normalisation(DocumentedFunction):
     """A normalisation of a run's scores before they are added. absent: the default score of an item that the run lacks."""
 
-    name: str
-    function: Callable[[Segments], Floats]
     absent: Absent
-
-    @property
-    def says(self) -> str:
-        """Its first sentence."""
-        return first_sentence(self.function)
 
 
 NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "normalisation")
@@ -224,7 +205,7 @@ class Votes:
             if (absent or entry.absent) == "lowest":
                 floor = np.zeros(len(lists.queries))
                 floor[present] = np.minimum.reduceat(values[run, rows], starts)
-                filled[run] = floor[lists.owner]
+                filled[run] = floor[lists.query_of_row]
             filled[run, rows] = values[run, rows]
         return cls(lists, values, filled, weights)
 
@@ -294,9 +275,8 @@ class Fusion:
             raise BadUsage(f"{self.entry.name} takes one score and adds none, so runs have no weights in it; leave them out.")
         numbers = tuple(float(each) for each in weights)
         if len(numbers) != runs:
-            raise BadUsage(
-                f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs; give one for each run, in their order."
-            )
+            what = f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs"
+            raise BadUsage(f"{what}; give one for each run, in their order.")
         if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
             raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite numbers from 0, not all 0.")
         return replace(self, weights=numbers)
@@ -351,7 +331,7 @@ def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, what: str) -
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         row = int(rows[bad[0]])
-        query = lists.queries[int(lists.owner[row])]
+        query = lists.queries[int(lists.query_of_row[row])]
         raise BadScore(
             f"query {query!r}, item {lists.items[row]!r}: {what} {values[bad[0]]} of its scores, which are too large, or not "
             "above 0 where they have to be; choose another normalisation, or rrf."

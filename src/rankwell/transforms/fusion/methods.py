@@ -36,8 +36,8 @@ def borda(votes: Votes) -> Floats:
     The items that it lacks share the points that are left: (c - n + 1) / 2 each beside a list of n.
     """
     lists = votes.lists
-    candidates = np.diff(lists.offsets)[lists.owner]
-    rest = (candidates - lists.lengths[:, lists.owner] + 1) / 2
+    candidates = np.diff(lists.offsets)[lists.query_of_row]
+    rest = (candidates - lists.lengths[:, lists.query_of_row] + 1) / 2
     return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, rest))
 
 
