@@ -266,7 +266,12 @@ class Shortlist:
             self._position[at], self._upper[at], self._lower[at] = positions[fits], upper[fits], lower[fits]
             self._count[rows[starts]] = np.minimum(self._count[rows[starts]] + lengths, self.width)
             full = rows[starts][self._count[rows[starts]] >= self.width]
-            self._tighten(full)
+            if len(full):
+                # Whoever is clearly below the k-th best goes; where that leaves no room, the candidates are scored exactly.
+                self._drop(full)
+                crowded = full[self._count[full] > self._k + (self.width - self._k) // 2]
+                if len(crowded):
+                    self._settle(crowded)
             rows, positions, upper, lower = rows[~fits], positions[~fits], upper[~fits], lower[~fits]
 
     def raise_entry(self, rows: Ints | slice) -> None:
@@ -275,15 +280,6 @@ class Shortlist:
         kth = np.partition(lower, self.width - self._k, axis=1)[:, self.width - self._k]
         self._floor[rows] = np.maximum(self._floor[rows], kth)
         self.entry[rows] = np.maximum(self.entry[rows], self._floor[rows])
-
-    def _tighten(self, rows: Ints) -> None:
-        """Drops who is clearly below the k-th best; where that leaves no room, the candidates are scored exactly."""
-        if not len(rows):
-            return
-        self._drop(rows)
-        crowded = rows[self._count[rows] > self._k + (self.width - self._k) // 2]
-        if len(crowded):
-            self._settle(crowded)
 
     def _drop(self, rows: Ints) -> None:
         """Drops who is clearly below the k-th best; the others keep their order."""

@@ -180,47 +180,17 @@ def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -
     return rows
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of the queries that the judgments have, each query's together and in the order of the input.
-
-    offsets: (queries + 1,) where the rows of each query of the judgments begin. scores: (rows,).
-    targets: (hits,) rows whose item is judged, ascending. judged: (hits,) the row of the judgments of each.
-    ids: rows -> their items; called once for all that must be compared. unknown: other queries with their number of rows.
-    empty: indices of queries that the ranking has without any row.
-    """
-
-    offsets: Ints
-    scores: Floats
-    targets: Ints
-    judged: Ints
-    ids: Callable[[Ints], Sequence[str]]
-    unknown: Mapping[str, int]
-    empty: Sequence[int] = ()
-
-
-def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_precision: bool, keep: int) -> Hits:
-    """The hits of rows in columns; `keep` first items of each query are in `top`."""
-    scores = rows.scores
-    if single_precision:
-        with np.errstate(over="ignore"):
-            scores = scores.astype(np.float32).astype(np.float64)
-    counts = rank_counts(scores, rows.offsets, rows.targets, _tied_ids(rows, scores), ties)
-    query, retrieved = np.searchsorted(rows.offsets, rows.targets, side="right") - 1, np.diff(rows.offsets)
-    present = retrieved > 0
-    present[list(rows.empty)] = True
-    top = _top(rows, scores, judgments, present.nonzero()[0], ties, keep) if keep else None
-    return Hits(query, rows.judged, *counts, retrieved, present, rows.unknown, top)
-
-
 def hits_of_ranking(
     ranking: Ranking, judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False, keep: int = 0
 ) -> Hits:
-    """The hits of a ranking under judgments with one row per query and item; `single_precision` as in trec_eval 9."""
+    """The hits of a ranking under judgments with one row per query and item; `single_precision` as in trec_eval 9.
+
+    keep: number of first items of each query that are in `top`.
+    """
     own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
     # Both tables have their queries in one order, so the rows that stay are in the order of the judgments' queries.
     chosen = np.flatnonzero(own >= 0)
-    offsets = offsets_by(own[chosen], len(judgments.queries))
+    offsets, scores = offsets_by(own[chosen], len(judgments.queries)), ranking.scores[chosen]
     targets, judged = list[int](), list[int]()
     bounds = judgments.offsets.tolist()
     for position, (query, start) in enumerate(zip(judgments.queries, offsets.tolist(), strict=False)):
@@ -230,59 +200,42 @@ def hits_of_ranking(
                 targets.append(row)
                 judged.append(found)
 
-    def _ids(rows: Ints) -> list[str]:
-        places: list[int] = chosen[rows].tolist()
-        return [ranking.items[place] for place in places]
+    def _item_bytes(row: int) -> bytes:
+        return encode_id(ranking.items[int(chosen[row])])
 
-    sizes = dict(zip(ranking.queries, np.diff(ranking.offsets).tolist(), strict=True))
-    rows = Rows(
-        offsets=offsets,
-        scores=ranking.scores[chosen],
-        targets=np.array(targets, dtype=np.int64),
-        judged=np.array(judged, dtype=np.int64),
-        ids=_ids,
-        unknown={query: size for query, size in sizes.items() if query not in judgments.index},
-        empty=[judgments.index[query] for query, size in sizes.items() if not size and query in judgments.index],
+    if single_precision:
+        with np.errstate(over="ignore"):
+            scores = scores.astype(np.float32).astype(np.float64)
+    rows = np.array(targets, dtype=np.int64)
+    counts = rank_counts(scores, offsets, rows, _item_bytes, ties)
+    present = np.array([query in ranking.index for query in judgments.queries], dtype=np.bool_)
+    sizes = zip(ranking.queries, np.diff(ranking.offsets).tolist(), strict=True)
+    return Hits(
+        np.searchsorted(offsets, rows, side="right") - 1,
+        np.array(judged, dtype=np.int64),
+        *counts,
+        np.diff(offsets),
+        present,
+        {query: size for query, size in sizes if query not in judgments.index},
+        _top(ranking, judgments, chosen, scores, offsets, present, ties, keep) if keep else None,
     )
-    return hits_of_rows(rows, judgments, ties=ties, single_precision=single_precision, keep=keep)
 
 
-def _tied_ids(rows: Rows, scores: Floats) -> Callable[[int], bytes]:
-    """Row -> bytes of its id, for rows that share query and score with a target; all are fetched at the first call."""
-    known: dict[int, bytes] = {}
-
-    def _bytes_of(row: int) -> bytes:
-        if not known:
-            owner = np.repeat(np.arange(len(rows.offsets) - 1, dtype=np.uint64), np.diff(rows.offsets))
-            # -0.0 equals 0.0 but has other bits; adding 0.0 makes them one. A few rows too many do no harm.
-            mixed = (scores + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + owner * np.uint64(0xC2B2AE3D27D4EB4F)
-            targets = np.unique(mixed[rows.targets])
-            place = np.minimum(np.searchsorted(targets, mixed), len(targets) - 1)
-            tied = np.flatnonzero(targets[place] == mixed)
-            known.update(zip(tied.tolist(), map(encode_id, rows.ids(tied)), strict=True))
-        return known[row]
-
-    return _bytes_of
-
-
-def _top(rows: Rows, scores: Floats, judgments: Judgments, present: Ints, ties: TieRule, keep: int) -> Ranking:
+def _top(
+    ranking: Ranking, judgments: Judgments, chosen: Ints, scores: Floats, offsets: Ints, present: Bools, ties: TieRule, keep: int
+) -> Ranking:
     """The first `keep` items of each query that the ranking has, in final order."""
-    candidates = list[Ints]()
-    for query in present.tolist():
-        start, stop = rows.offsets[query], rows.offsets[query + 1]
-        own = scores[start:stop]
+    kept = [np.zeros(0, dtype=np.int64)]
+    for query in np.flatnonzero(present).tolist():
+        own = scores[offsets[query] : offsets[query + 1]]
         least = np.partition(own, len(own) - keep)[len(own) - keep] if len(own) > keep else -np.inf
-        candidates.append(start + np.flatnonzero(own >= least))
-    every = np.concatenate(candidates) if candidates else np.zeros(0, dtype=np.int64)
-    names = dict(zip(every.tolist(), rows.ids(every), strict=True))
-    chosen = list[Ints]()
-    for mine in candidates:
-        order = arrange(scores[mine], lambda place, mine=mine: encode_id(names[int(mine[place])]), ties)
-        chosen.append(mine[order[:keep]])
-    kept = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
+        mine = offsets[query] + np.flatnonzero(own >= least)
+        names = [encode_id(ranking.items[place]) for place in chosen[mine].tolist()]
+        kept.append(mine[arrange(scores[mine], names.__getitem__, ties)[:keep]])
+    rows = np.concatenate(kept)
     return Ranking(
-        queries=tuple(judgments.queries[query] for query in present.tolist()),
-        offsets=offsets_of(np.array([len(each) for each in chosen], dtype=np.int64)),
-        items=[names[row] for row in kept.tolist()],
-        scores=scores[kept],
+        queries=tuple(query for query, there in zip(judgments.queries, present.tolist(), strict=True) if there),
+        offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
+        items=[ranking.items[place] for place in chosen[rows].tolist()],
+        scores=scores[rows],
     )

@@ -167,7 +167,12 @@ def bench(
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
             done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
         key = _tables_key(found, done, shown)
-        made = _cached(folder / "bench.json", key)
+        try:
+            # The tables of an earlier call with the same results and choices.
+            known: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+            made = (tuple(map(_table, known["tables"])), tuple(known["notes"])) if known["made_of"] == key else None
+        except (ValueError, KeyError, TypeError):
+            made = None
         if made is None:
             with chdir(folder):
                 made = make_tables(found, done, shown)
@@ -252,15 +257,6 @@ def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
     tests = choices.pop("tests")
     choices |= {name: tests[name] for name in ("test", "correction", "level", "resamples", "seed")}
     return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, choices])
-
-
-def _cached(path: Path, key: str) -> tuple[tuple[SystemTable, ...], tuple[str, ...]] | None:
-    """The tables that a file holds under its key `shown` and the notes on them, None where it holds others."""
-    try:
-        found: Mapping[str, Any] = read_record(path)["shown"]
-        return (tuple(map(_table, found["tables"])), tuple(found["notes"])) if found["made_of"] == key else None
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def _table(found: Mapping[str, Any]) -> SystemTable:

@@ -53,19 +53,13 @@ class HitRows(NamedTuple):
         bounds = offsets_of(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
+        text, places = self.top[4], list(map(slice, bounds[rows].tolist(), bounds[rows + 1].tolist()))
         return Ranking(
             queries=tuple(map(judgments.queries.__getitem__, queries[order].tolist())),
             offsets=offsets_of(sizes[order]),
-            items=_slices(self.top[4], bounds[rows].tolist(), bounds[rows + 1].tolist()),
+            items=list(map(text.decode().__getitem__, places)) if text.isascii() else [decode_id(text[each]) for each in places],
             scores=np.frombuffer(self.top[3])[rows],
         )
-
-
-def _slices(text: bytes, starts: list[int], stops: list[int]) -> list[str]:
-    """The ids between some places of a text."""
-    if text.isascii():
-        return list(map(text.decode().__getitem__, map(slice, starts, stops)))
-    return [decode_id(text[start:stop]) for start, stop in zip(starts, stops, strict=True)]
 
 
 class JudgedRows(NamedTuple):
