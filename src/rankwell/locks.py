@@ -22,6 +22,9 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
     It is the file `.rankwell.lock` in a folder, `.NAME.lock` beside a file, there only while it is held or after a kill.
     wait: seconds to wait for another process. Raises BadUsage naming the process that holds it.
     """
+    import platform
+    import shlex
+
     path = place.resolve() / ".rankwell.lock" if place.is_dir() else place.resolve().with_name(f".{place.name}.lock")
     if _HELD.get(path) == threading.get_ident():
         yield
@@ -37,7 +40,11 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()
     try:
-        os.write(handle, _own_name())
+        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        command = command if len(command) <= _LONGEST else f"{command[:_LONGEST]} …"
+        since = time.strftime("%Y-%m-%d %H:%M:%S %z")
+        holder = f"process {os.getpid()} on {platform.node()} ({command}), since {since}"
+        os.write(handle, holder.encode("utf-8", "backslashreplace"))
         yield
     finally:
         del _HELD[path]
@@ -90,14 +97,3 @@ def _try(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _own_name() -> bytes:
-    """This process, as messages of others name it."""
-    import platform
-    import shlex
-
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    shown = command if len(command) <= _LONGEST else f"{command[:_LONGEST]} …"
-    since = time.strftime("%Y-%m-%d %H:%M:%S %z")
-    return f"process {os.getpid()} on {platform.node()} ({shown}), since {since}".encode("utf-8", "backslashreplace")

@@ -44,6 +44,7 @@ STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
 
 _MOST_PIPED, _MOST_UNPACKED, _RATIO = 1 << 32, 1 << 28, 200
+_PIECE = 1 << 12
 # So much is looked at for the end of the first lines.
 _HEAD, _LONGEST = 1 << 16, 1 << 26
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
@@ -355,39 +356,21 @@ class _Unpacked(io.RawIOBase):
 
 
 def _zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
-    """The content of zstd frames, a block after the other: a block holds 128 KiB at most, however little it is compressed."""
+    """The content of zstd frames; a piece that is read, of 4 KiB, has 1,024 blocks at most, and a block holds 128 KiB."""
     import zstandard
 
     try:
-        while mark := raw.read(4):
-            if mark[1:] == b"\x2a\x4d\x18" and mark[0] >> 4 == 5:  # a frame of other data, as pzstd writes
-                left = int.from_bytes(raw.read(4), "little")
-                while left and (skipped := len(raw.read(min(left, 1 << 20)))):
-                    left -= skipped
-                continue
+        piece = raw.read(_PIECE)
+        while piece:
             frame = zstandard.ZstdDecompressor().decompressobj()
-            for part in _zstd_parts(mark, raw):
-                yield frame.decompress(part)
+            while piece and not frame.eof:
+                yield frame.decompress(piece)
+                piece = frame.unused_data if frame.eof else raw.read(_PIECE)
             if not frame.eof:
                 raise BadInput(f"{name}: the zstd data ends early; fetch or compress it again.")
+            piece = piece or raw.read(_PIECE)
     except zstandard.ZstdError as error:
         raise BadInput(f"{name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
-
-
-def _zstd_parts(mark: bytes, raw: BinaryIO) -> Iterator[bytes]:
-    """Header, blocks and checksum of a frame, RFC 8878 section 3.1.1."""
-    first = raw.read(1)
-    flags = first[0] if first else 0
-    is_single = flags >> 5 & 1
-    yield mark + first + raw.read((not is_single) + (0, 1, 2, 4)[flags & 3] + (is_single, 2, 4, 8)[flags >> 6])
-    is_last = False
-    while not is_last:
-        head = raw.read(3)
-        number = int.from_bytes(head, "little")
-        is_last = bool(number & 1) or len(head) < 3
-        yield head + raw.read(1 if number >> 1 & 3 == 1 else number >> 3)
-    if flags & 4:
-        yield raw.read(4)
 
 
 @contextmanager

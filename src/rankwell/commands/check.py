@@ -47,10 +47,18 @@ def check(
     """
     truth = io.find_judgments(qrels, format=qrels_format)
     notes = [f"judgments: read as {truth.format}", *truth.notes]
-    findings = _about_truth(truth.table.flat)
+    flat = truth.table.flat
+    grades = ", ".join(f"{grade:g}: {int((flat.grades == grade).sum())}" for grade in np.unique(flat.grades).tolist())
+    relevant = np.bincount(flat.query_of_row[flat.grades > 0], minlength=len(flat.queries))
+    none = [flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()]
+    findings = [
+        _note("judgments", "queries", len(flat.queries)),
+        _note("judgments", "judged items", len(flat.items), f"by grade {grades}"),
+        _finding("judgments", "queries without anything relevant", none),
+    ]
     if corpus:
         known = io.read_ids(corpus)
-        lacking = sorted({item for item in truth.table.flat.items if item not in known})
+        lacking = sorted({item for item in flat.items if item not in known})
         findings += [_note("corpus", "items", len(known)), _finding("corpus", "judged items that the corpus lacks", lacking)]
     named = name_runs(list(runs))
     if not named and not findings:
@@ -58,7 +66,7 @@ def check(
     for name, place in named.items():
         ranking = io.check_ranking(place, format=run_format)
         notes += [f"{name}: read as {ranking.format}", *ranking.notes]
-        findings += _about_run(name, truth.table.flat, ranking)
+        findings += _about_run(name, flat, ranking)
     return Output(text=report.render_rows(findings, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(notes))
 
 
@@ -71,18 +79,6 @@ def _finding(file: str, what: str, names: Sequence[str]) -> report.Row:
     """A warning with the first names, of what changes numbers; a note where there is none."""
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     return {**_note(file, what, len(names), shown), "level": "warning" if names else "note"}
-
-
-def _about_truth(truth: Judgments) -> list[report.Row]:
-    grades = truth.grades
-    levels = ", ".join(f"{grade:g}: {int((grades == grade).sum())}" for grade in np.unique(grades).tolist())
-    relevant = np.bincount(truth.query_of_row[grades > 0], minlength=len(truth.queries))
-    none = [truth.queries[query] for query in np.flatnonzero(relevant == 0).tolist()]
-    return [
-        _note("judgments", "queries", len(truth.queries)),
-        _note("judgments", "judged items", len(truth.items), f"by grade {levels}"),
-        _finding("judgments", "queries without anything relevant", none),
-    ]
 
 
 def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[report.Row]:

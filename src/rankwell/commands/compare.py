@@ -1,7 +1,4 @@
-"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems.
-
-Give folders that commands wrote with -o, of any protocol, or judgments and runs as `rankwell evaluate` takes them.
-"""
+"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems."""
 
 import sys
 from collections.abc import Sequence

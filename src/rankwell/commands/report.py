@@ -1,7 +1,4 @@
-"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline.
-
-Give folders that commands wrote with -o, of any protocol. Several folders, and several runs in one, are compared.
-"""
+"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rankwell.compat.trec_inputs import Options
     from rankwell.core.tables import Bools, Floats, Judgments, TieRule
     from rankwell.core.tables.ranking import Hits
-    from rankwell.core.views.preferences import Preferences
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
@@ -40,9 +39,15 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         hits = _hits(options, run, judgments.flat)
         view = GroupRankings.join(judgments, hits)
     else:
-        from rankwell.core.views.preferences import PreferenceRankings
+        from rankwell.core.views.preferences import PreferenceRankings, Preferences
 
-        preferences = _preferences(options, truth)
+        if options.truth_format == "prefs":
+            from rankwell.io.files import Request
+            from rankwell.io.trec import read_preferences
+
+            preferences = read_preferences(truth, Request(comments=not options.old))
+        else:
+            preferences = Preferences.from_judgments(_other_judgments(options, truth, "groups"))
         # With preferences trec_eval reverses the order of tied items.
         hits = _hits(options, run, preferences.judgments, ties="id-asc")
         view = PreferenceRankings.join(preferences, hits)
@@ -60,17 +65,6 @@ def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "
     from rankwell.io.trec import read_judgments
 
     return read_judgments(truth, Request(comments=not options.old, aspects=aspects))
-
-
-def _preferences(options: Options, truth: Source) -> Preferences:
-    if options.truth_format == "prefs":
-        from rankwell.io.files import Request
-        from rankwell.io.trec import read_preferences
-
-        return read_preferences(truth, Request(comments=not options.old))
-    from rankwell.core.views.preferences import Preferences
-
-    return Preferences.from_judgments(_other_judgments(options, truth, "groups"))
 
 
 def _whole_grades(judgments: Judgments) -> Judgments:

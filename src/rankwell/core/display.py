@@ -1,7 +1,4 @@
-"""Displays of results: tables and charts in a notebook, charts and data frames on request, result folders.
-
-Results do not import the report: displays are found by name in `report/`.
-"""
+"""Displays of results in a notebook or on request, found by name in `report/`, which results do not import."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,4 @@
-"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of benchmarks, MTEB's cache.
-
-Contiguous numbers are mapped into memory. Nothing pickled is ever opened.
-"""
+"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat benchmark files. Nothing pickled is opened."""
 
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -256,8 +253,7 @@ def read_bin(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embedd
     """The vectors behind one header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size decides which."""
     path = source.file or Path()
     size = path.stat().st_size
-    with path.open("rb") as stream:
-        raw = stream.read(16)
+    raw = source.packed(16)
     headers = [struct.unpack_from(form, raw) for form in ("<II", "<QQ") if len(raw) >= struct.calcsize(form)]
     for offset, (rows, dimension) in zip((8, 16), headers, strict=False):
         if size == offset + rows * dimension * kind.itemsize:
@@ -274,8 +270,7 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
     """The vectors of a file that repeats the dimension, an int32, before each of them."""
     path = source.file or Path()
     size = path.stat().st_size
-    with path.open("rb") as stream:
-        raw = stream.read(4)
+    raw = source.packed(4)
     dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
     if dimension < 1:
         raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")

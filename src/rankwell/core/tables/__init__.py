@@ -1,7 +1,4 @@
-"""Frozen columnar tables: flat arrays with offsets, the order of ids and of tied items, judgments, and values per query.
-
-Ids are text; every order of ids is the order of their UTF-8 bytes.
-"""
+"""Frozen columnar tables: flat arrays with offsets, the order of ids (their UTF-8 bytes), judgments, and values per query."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -41,28 +41,21 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         raise _damaged(f"{length} bytes are stated, {len(raw)} are there")
     if not re.fullmatch(rb"[\t\n\r -~]*", raw):
         raise _damaged(f"{shown(raw)} is not a text in ASCII")
-    header = raw.decode("ascii")
-    parts: dict[str, str] = {}
-    body = header.strip()
+    body = raw.decode("ascii").strip()
     inner = body[1:-1].strip()
     entries = list(_ENTRY.finditer(inner))
-    for entry in entries:
-        parts |= {name: entry[name] for name in ("kind", "fortran", "shape") if entry[name] is not None}
+    parts = {name: text for entry in entries for name, text in entry.groupdict().items() if name != "quote" and text is not None}
     is_whole = body[:1] == "{" and body[-1:] == "}" and not _ENTRY.sub("", inner).strip()
     if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
         raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
-    return _shape(parts["shape"]), parts["fortran"] == "True", _kind(parts["kind"])
+    shape = tuple(int(each.strip().removesuffix("L")) for each in parts["shape"].split(",") if each.strip())
+    if len(shape) > _MOST_DIMENSIONS:
+        raise _damaged(f"{len(shape)} dimensions")
+    return shape, parts["fortran"] == "True", _kind(parts["kind"])
 
 
 def _damaged(what: str) -> BadInput:
     return BadInput(f"the .npy header is damaged or ends early ({what}); write it again.")
-
-
-def _shape(text: str) -> tuple[int, ...]:
-    shape = tuple(int(each.strip().removesuffix("L")) for each in text.split(",") if each.strip())
-    if len(shape) > _MOST_DIMENSIONS:
-        raise _damaged(f"{len(shape)} dimensions")
-    return shape
 
 
 def _kind(text: str) -> np.dtype[Any]:

@@ -77,19 +77,19 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
             continue
         ranks, blocks = descending_ranks(scores), friedman(matrix.shared_values, level=level)
         letters = _letters(matrix, [each for each in differences if each.column.matrix is matrix], scores)
-        for place, run in enumerate(matrix.runs):
-            rows.append(
-                {
-                    "run": run,
-                    "measure": matrix.measure,
-                    **matrix.row_attributes,
-                    "mean": float(matrix.sign * scores[place]),
-                    "rank": float(ranks[place]),
-                    "mean_rank": None if blocks is None else float(blocks.ranks[place]),
-                    "letters": None if letters is None else letters[place],
-                    "unit": matrix.unit,
-                }
-            )
+        rows += [
+            {
+                "run": run,
+                "measure": matrix.measure,
+                **matrix.row_attributes,
+                "mean": float(matrix.sign * scores[place]),
+                "rank": float(ranks[place]),
+                "mean_rank": None if blocks is None else float(blocks.ranks[place]),
+                "letters": None if letters is None else letters[place],
+                "unit": matrix.unit,
+            }
+            for place, run in enumerate(matrix.runs)
+        ]
     return rows
 
 

@@ -14,6 +14,7 @@ from rankwell.core.options import Option, takes_options
 from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate, printable
 from rankwell.experiments.fusion import trials
 from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
@@ -225,7 +226,12 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
     Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
     """
     labelled = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
-    trials.check_measure(labelled.measure)
+    entry = labelled.measure.entry
+    if entry.view is not JudgedRankings:
+        raise BadUsage(f"{labelled.measure} does not use plain judgments; tune by a measure that does, such as nDCG@10.")
+    if entry.summary not in ("mean", "sum") or entry.better == "neither":
+        what = f"{labelled.measure} has no mean over queries of which more or less is better"
+        raise BadUsage(f"{what}; tune by another, such as nDCG@10.")
     cuts = options.depth, options.top
     _check_cuts(*cuts)
     rankings = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)

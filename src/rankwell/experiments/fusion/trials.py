@@ -38,15 +38,6 @@ class Choice:
     held_out: float | None
 
 
-def check_measure(measure: Measure) -> None:
-    """Raises BadUsage for a measure that cannot choose a fusion."""
-    entry = measure.entry
-    if entry.view is not JudgedRankings:
-        raise BadUsage(f"{measure} does not use plain judgments; tune by a measure that does, such as nDCG@10.")
-    if entry.summary not in ("mean", "sum") or entry.better == "neither":
-        raise BadUsage(f"{measure} has no mean over queries of which more or less is better; tune by another, such as nDCG@10.")
-
-
 def candidates(
     methods: Sequence[str], normalise: Sequence[str], absent: str | None, runs: int, step: float
 ) -> tuple[Fusion, ...]:

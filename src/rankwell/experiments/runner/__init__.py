@@ -1,7 +1,4 @@
-"""The one runner of experiment files: cells with their recipes, evaluated where those changed, by one process or several.
-
-A task brings its own kind of cells; which of them are stale, their order, processes and progress are decided here.
-"""
+"""The one runner of experiment files: cells with their recipes, evaluated where those changed, by one process or several."""
 
 import ast
 import hashlib

@@ -32,9 +32,8 @@ _OWN = ("output", "overwrite", "format", "per_query")
 
 @dataclass(frozen=True)
 class Command:
-    """A command by the stem of its file and its words, with its options by the keys of an experiment file."""
+    """A command by its words, with its options by the keys of an experiment file."""
 
-    stem: str
     words: str
     function: Callable[..., Any]
     options: Mapping[str, Argument]
@@ -122,7 +121,7 @@ def load_command(stem: str) -> Command | None:
         # In an experiment file an option has its long names, or that of its parameter.
         long = [flag[2:].replace("-", "_") for flag in each.flags if flag.startswith("--")]
         options |= {} if each.name in _OWN else dict.fromkeys(long or [each.name], each)
-    return Command(stem, " ".join(filter(None, (first, last))).replace("_", "-"), function, options)
+    return Command(" ".join(filter(None, (first, last))).replace("_", "-"), function, options)
 
 
 def input_mark(option: Argument) -> Input | None:
@@ -156,17 +155,10 @@ _RECORD = "cell.json"
 
 
 class CommandWork(NamedTuple):
-    """The command that evaluates a cell, by the stem of its file, with its arguments."""
+    """The command that evaluates a cell, with its arguments."""
 
-    stem: str
+    command: Command
     arguments: tuple[str, ...]
-
-    @property
-    def command(self) -> Command:
-        """The command itself."""
-        command = load_command(self.stem)
-        assert command is not None  # noqa: S101
-        return command
 
     @property
     def line(self) -> str:
@@ -210,7 +202,7 @@ def plan_cells(
         why = ("requested",) if force and chosen else reasons(made, record)
         if why:
             command.read(arguments, f"{experiment.file}: {cell.name}")
-        plans.append(PlannedCell(cell, made, record, CommandWork(command.stem, arguments), cell.name, why, chosen))
+        plans.append(PlannedCell(cell, made, record, CommandWork(command, arguments), cell.name, why, chosen))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     return plans

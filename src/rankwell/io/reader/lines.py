@@ -89,18 +89,11 @@ class Fields(NamedTuple):
         return self.pieces[field : -1 : self.width + 1]
 
 
-def read_fields(
-    source: Source, layout: Layout, options: ReadOptions, *, size: int = BLOCK, progress: Progress | None = None
-) -> Iterator[tuple[int, Fields]]:
-    """The fields of one block after the other, and the number of lines before each. Raises BadLine or BadScore."""
-    return read_blocks(source, layout, options, lambda block: fields_of(block, layout, options), size=size, progress=progress)
-
-
 def read_blocks(
     source: Source,
     layout: Layout,
     options: ReadOptions,
-    read: Callable[[bytes], Result],
+    read: Callable[[bytes, Layout, ReadOptions], Result],
     *,
     size: int = BLOCK,
     progress: Progress | None = None,
@@ -112,7 +105,7 @@ def read_blocks(
         while block := stream.read(size):
             block += stream.readline()
             try:
-                yield lines, read(block)
+                yield lines, read(block, layout, options)
             except Unreadable:
                 raise bad_line(source, layout, options, done + 1) from None
             lines += block.count(b"\n")
@@ -223,7 +216,7 @@ def first_duplicate(
     """The error for the first line that repeats one of these pairs of query and item; None where none does."""
 
     def _keys() -> Iterator[tuple[tuple[str, ...], int]]:
-        for before, fields in read_fields(source, layout, options):
+        for before, fields in read_blocks(source, layout, options, fields_of):
             named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
             for pair, line in zip(named, fields.lines, strict=True):
                 if pair in pairs:
@@ -247,7 +240,7 @@ def read_rows(source: Source, options: ReadOptions, layout: Layout = TREC_RUN, *
     queries, items = list[str](), list[str]()
     scores, ranks = list[bytes](), list[bytes]()
     numbers: list[Ints] = []
-    for before, rows in read_blocks(source, layout, options, lambda block: _rows(block, layout, options), progress=progress):
+    for before, rows in read_blocks(source, layout, options, _rows, progress=progress):
         queries += rows[0]
         items += rows[1]
         size = 8 * len(rows[0])

@@ -14,7 +14,7 @@ from operator import gt, itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from rankwell.core.tables.ranking import places_in_ties
-from rankwell.io.reader.lines import BLOCK, Fields, ReadOptions, empty_file, fields_of, first_duplicate, read_fields
+from rankwell.io.reader.lines import BLOCK, Fields, ReadOptions, empty_file, fields_of, first_duplicate, read_blocks
 from rankwell.io.reader.rows import HitRows
 from rankwell.store import encode_id
 
@@ -91,8 +91,8 @@ class _Reader:
 
     def _fields(self) -> Iterator[Fields]:
         """The fields of one block after the other. Raises BadLine or BadScore."""
-        arguments = self._source, self._layout, self._options
-        return (fields for _, fields in read_fields(*arguments, size=self._block_size, progress=self._progress))
+        arguments = self._source, self._layout, self._options, fields_of
+        return (fields for _, fields in read_blocks(*arguments, size=self._block_size, progress=self._progress))
 
     def _read_queries(self) -> None:
         """Reads a file in which the lines of each query are contiguous. Raises _QueryReturns for another."""
