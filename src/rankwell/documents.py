@@ -121,11 +121,7 @@ def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
-    """The text of a file and its table.
-
-    Raises BadInput where it is not UTF-8 or not TOML, has brackets nested deeper than `MAX_DEPTH`, integers of more than 64 bits,
-    or more than `MAX_TOML` bytes.
-    """
+    """The text of a file and its table. Raises BadInput where it is not TOML in UTF-8, or beyond the limits of depth and size."""
     import tomllib
 
     raw = source.head(MAX_TOML + 1)

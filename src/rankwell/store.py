@@ -168,6 +168,11 @@ class Source:
         packed = len(self._piped) if self.file is None else self.file.stat().st_size
         return io.BufferedReader(_Unpacked(pieces, packed, self.name), 1 << 20)
 
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines of the content that are not blank, with their numbers from 1."""
+        with self.open() as stream:
+            yield from ((number, line) for number, line in enumerate(stream, 1) if line.strip())
+
     def read(self) -> bytes:
         """The whole content, decompressed."""
         with self.open() as stream:

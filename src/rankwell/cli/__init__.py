@@ -24,10 +24,7 @@ def script() -> None:
 
 
 def _open_streams() -> None:
-    """Files and pipes get UTF-8 whatever the locale, and ids as the bytes that they were; a terminal gets what it can show.
-
-    Streams that the caller has closed lead nowhere, and no file that a command opens takes their place.
-    """
+    """Files and pipes get UTF-8, and ids as the bytes that they were, a terminal what it can show; closed streams go nowhere."""
     from io import TextIOWrapper
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +178,10 @@ def read_predictions(source: Source, request: Request) -> Ranking:
     Source: sentence-transformers 5 and 6, InformationRetrievalEvaluator.
     """
     queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
-    for number, entry in _entries(source):
+    for number, line in source.lines():
+        entry = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
+        if not isinstance(entry, dict):
+            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
         query = _id(source, number, entry, "query_id")
         if query in queries:
             raise BadLine(f"{source.name}:{number}: query {query!r} already appears in line {queries[query]}; keep one of them.")
@@ -194,17 +196,6 @@ def read_predictions(source: Source, request: Request) -> Ranking:
             rows.append((query, _id(source, number, each, "corpus_id"), each["score"]))
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     return request.ranking(owners, items, scores, all_queries=queries)
-
-
-def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            entry = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
-            if not isinstance(entry, dict):
-                raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
-            yield number, entry
 
 
 def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Ints, Judgments, RankCounts, TieRule, sort_ids
+from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, sort_ids
 from rankwell.core.tables.columns import id_text
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
@@ -158,7 +158,16 @@ def find_hits(
             positions += [position] * len(own)
             shared.append(_SharedQuery(query, scored, [items[row] for row in own]))
     counts = _place(shared, single=single_precision)
-    before = _places_in_ties(shared, counts, ties, single=single_precision)
+    before, first = np.zeros(len(counts.tied), dtype=np.int64), 0
+    for _, scored, listed in shared if (counts.tied > 1).any() else ():
+        last = first + len(listed)
+        if (counts.tied[first:last] > 1).any():
+            with np.errstate(over="ignore"):
+                kind = np.float32 if single_precision else np.float64
+                scores = np.array(list(scored.values()), dtype=np.float64).astype(kind).tolist()
+            place = places_in_ties(scored, scores, counts.scores[first:last].tolist(), ties, encode_id)
+            before[first:last] = [place[item] for item in listed]
+        first = last
     unknown = {query: len(scored) for query, scored in run.items() if query not in judgments.index}
     query, row = np.array(positions, dtype=np.int64), np.array(rows, dtype=np.int64)
     return Hits(query, row, *counts._replace(before=before), retrieved, present, unknown)
@@ -186,21 +195,6 @@ def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCount
 
 class _MixedIds(BadInput):
     """Ids of items of which only some are strings."""
-
-
-def _places_in_ties(shared: Sequence[_SharedQuery], counts: RankCounts, ties: TieRule, *, single: bool) -> Ints:
-    """(hits,) the place of each judged item, from 0, among the items of its query that share its score."""
-    before, first = np.zeros(len(counts.tied), dtype=np.int64), 0
-    if (counts.tied > 1).any():
-        for _, scored, items in shared:
-            last = first + len(items)
-            if (counts.tied[first:last] > 1).any():
-                with np.errstate(over="ignore"):
-                    scores = np.array(list(scored.values()), dtype=np.float64).astype(np.float32 if single else np.float64)
-                place = places_in_ties(scored, scores.tolist(), counts.scores[first:last].tolist(), ties, encode_id)
-                before[first:last] = [place[item] for item in items]
-            first = last
-    return before
 
 
 def _is_finite(score: object) -> bool:

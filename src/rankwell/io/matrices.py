@@ -149,14 +149,15 @@ def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001
     return Scores(map_npy(source.file or Path()))
 
 
-def _array(thing: Any) -> NDArray[Any]:
+def _array(thing: Any, numbers: str = "numbers", rule: str = "vectors have one length") -> NDArray[Any]:
     """The thing as an array, without a copy where it can be. Raises BadInput for ragged lists and for what is not numbers."""
     if isinstance(thing, (list, tuple)):
         thing = list[Any](thing)
         lengths = [length_hint(row, -1) for row in thing]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
-            raise BadInput(f"row {odd} has {lengths[odd]} numbers, row 0 has {lengths[0]}; vectors have one length.")
+            what = "no list" if lengths[odd] < 0 else f"{lengths[odd]} {numbers}"
+            raise BadInput(f"row {odd} has {what}, row 0 has {lengths[0]}; {rule}.")
     if hasattr(thing, "detach"):
         thing = thing.detach().cpu()
         if str(thing.dtype) == "torch.bfloat16":
@@ -177,15 +178,7 @@ def _of_array(thing: Any) -> Scores:
     if isinstance(thing, np.ndarray):
         return Scores(thing)
     if isinstance(thing, (list, tuple)):
-        rows: list[Any] = list(thing)
-        for row, each in enumerate(rows):
-            if not isinstance(each, (list, tuple, np.ndarray)) or len(each) != len(rows[0]):
-                what = f"{len(each)} scores" if hasattr(each, "__len__") else "no list"
-                raise BadInput(f"row {row} has {what}, row 0 has {len(rows[0])}; every query has a score for every item.")
-        try:
-            return Scores(np.asarray(rows))
-        except (TypeError, ValueError) as error:
-            raise BadInput(f"the lists are not a table of numbers ({str(error).splitlines()[0]}).") from error
+        return Scores(_array(thing, "scores", "every query has a score for every item"))
     return Scores(read_array(thing).vectors)
 
 

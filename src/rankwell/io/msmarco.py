@@ -56,15 +56,12 @@ def read_run(source: Source, request: Request) -> Ranking:
 def read_texts(source: Source, request: Request) -> Texts:
     """The texts in lines `id text`, or `id url title text` for documents: all that follows the id is text."""
     texts = dict[str, str]()
-    with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            name, tab, text = decode_id(line.rstrip(b"\r\n")).partition("\t")
-            if not tab or not name:
-                raise BadLine(f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text.")
-            if name in texts:
-                what = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
-                raise BadInput(f"{what}; every text needs its own id.")
-            texts[name] = "" if request.ids_only else text
+    for number, line in source.lines():
+        name, tab, text = decode_id(line.rstrip(b"\r\n")).partition("\t")
+        if not tab or not name:
+            raise BadLine(f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text.")
+        if name in texts:
+            what = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
+            raise BadInput(f"{what}; every text needs its own id.")
+        texts[name] = "" if request.ids_only else text
     return Texts(texts, {})

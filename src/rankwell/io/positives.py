@@ -74,7 +74,7 @@ def read_mask(place: Any, n: int) -> Ints:
     """
     name = f"{place}: " if isinstance(place, (str, Path)) else ""
     try:
-        mask = np.asarray(_mask(place)).ravel()
+        mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
     except ValueError as error:
         raise BadInput(f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows (captions).") from error
     if len(mask) != n:
@@ -88,10 +88,7 @@ def read_mask(place: Any, n: int) -> Ints:
     return np.flatnonzero(mask)
 
 
-def _mask(place: Any) -> Any:
-    if not isinstance(place, (str, Path)):
-        return place
-    source = Source(place)
+def _mask(source: Source) -> Any:
     with naming(source.name):
         if source.head(6) == MAGIC:
             with source.open() as stream:
@@ -156,7 +153,17 @@ def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, str):
         return Positives.diagonal(len(sides.queries), len(sides.items))
     if isinstance(thing, Groups):
-        return _of_groups(thing, sides)
+        for what, labels, names in (("row", thing.queries, sides.queries), ("column", thing.items, sides.items)):
+            if len(labels) != len(names):
+                raise BadInput(f"{len(labels)} labels for scores of {sides.shape}; every {what} has one.")
+        members: dict[Hashable, list[int]] = {}
+        for column, label in enumerate(thing.items):
+            if label is not None:
+                members.setdefault(label, []).append(column)
+        pairs = [(row, column) for row, label in enumerate(thing.queries) for column in members.get(label, ())]
+        if not pairs:
+            raise BadInput(f"no label of the rows ({thing.queries[0]!r}, …) is one of the columns ({thing.items[0]!r}, …).")
+        return sides.positives(pairs)
     if isinstance(thing, Judgments):
         return _of_judgments(thing, sides)
     if isinstance(thing, Mapping):
@@ -188,20 +195,6 @@ def _plain(thing: Any) -> list[Any]:
     name = next((each for each in ("tolist", "to_pylist") if hasattr(thing, each)), None)
     listed: list[Any] = list(thing) if name is None else getattr(thing, name)()
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
-
-
-def _of_groups(groups: Groups, sides: Sides) -> Positives:
-    for what, labels, names in (("row", groups.queries, sides.queries), ("column", groups.items, sides.items)):
-        if len(labels) != len(names):
-            raise BadInput(f"{len(labels)} labels for scores of {sides.shape}; every {what} has one.")
-    members: dict[Hashable, list[int]] = {}
-    for column, label in enumerate(groups.items):
-        if label is not None:
-            members.setdefault(label, []).append(column)
-    pairs = [(row, column) for row, label in enumerate(groups.queries) for column in members.get(label, ())]
-    if not pairs:
-        raise BadInput(f"no label of the rows ({groups.queries[0]!r}, …) is one of the columns ({groups.items[0]!r}, …).")
-    return sides.positives(pairs)
 
 
 def _of_judgments(table: Judgments, sides: Sides) -> Positives:

@@ -112,11 +112,7 @@ _PREFERENCES = _Form(
 
 def _lines(source: Source, *, comments: bool) -> Iterator[tuple[int, bytes, list[bytes]]]:
     """Number, text and fields of each line that has any and is not a comment."""
-    with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            fields = line.split()
-            if fields and not (comments and line.startswith(b"#")):
-                yield number, line, fields
+    return ((number, line, line.split()) for number, line in source.lines() if not (comments and line.startswith(b"#")))
 
 
 def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[list[str]], Floats]:

@@ -312,8 +312,13 @@ def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 
     The file grows by doubling, so that rows without an id may follow the last one. Source: mteb 2.20, `NumpyCache`.
     """
     path = source.file or Path()
-    dimension, rows = _dimension(path.parent / _DIMENSION), _rows(path.parent / _INDEX)
-    size = path.stat().st_size
+    text = Source(path.parent / _DIMENSION).head(64).decode("utf-8", "replace").strip()
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise BadInput(f"{path.parent / _DIMENSION}: {shown(text)}; expected the dimension, a positive integer.")
+    rows: Any = read_json(Source(path.parent / _INDEX), "a JSON object hash -> row")
+    if not isinstance(rows, dict) or not all(type(row) is int for row in rows.values()):
+        raise BadInput(f"{path.parent / _INDEX}: expected a JSON object hash -> row.")
+    size, dimension = path.stat().st_size, int(text)
     if size % (4 * dimension):
         raise BadInput(f"vectors of {dimension} float32 need {4 * dimension} bytes each, the file has {size}; does it end early?")
     names = sorted(rows, key=rows.__getitem__)
@@ -321,17 +326,3 @@ def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 
         raise BadInput(f"{_INDEX} does not number its {len(names)} texts from 0 without gaps; make the cache again.")
     vectors = map_array(path, np.dtype("<f4"), (len(names), dimension), last=False)
     return Embeddings(names, vectors)
-
-
-def _dimension(path: Path) -> int:
-    text = Source(path).head(64).decode("utf-8", "replace").strip()
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
-        raise BadInput(f"{path}: {shown(text)}; expected the dimension, a positive integer.")
-    return int(text)
-
-
-def _rows(path: Path) -> dict[str, int]:
-    found: Any = read_json(Source(path), "a JSON object hash -> row")
-    if not isinstance(found, dict) or not all(type(row) is int for row in found.values()):
-        raise BadInput(f"{path}: expected a JSON object hash -> row.")
-    return found

@@ -216,11 +216,7 @@ def parse_transform(text: str) -> Transform:
 
 
 def parse_named(text: str, known: Catalogue[Named], what: str, example: str) -> tuple[Named, dict[str, Any]]:
-    """The entry of a catalogue that a text names, with the parameters it gives, in the form `name(parameter=value,…)`.
-
-    what, example: how errors call such an entry. Raises UnknownName for a name or a parameter that does not exist, BadUsage for
-    one that is missing or has no value.
-    """
+    """The entry of a catalogue that a text names, `name(parameter=value,…)`, and its parameters. Raises UnknownName, BadUsage."""
     match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
     if match is None:
         raise BadUsage(f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}.")

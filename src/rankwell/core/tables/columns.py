@@ -94,10 +94,7 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
 
 
 def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False) -> Columns:
-    """The columns to read. Raises BadInput that names what is missing and what was found.
-
-    A run without a score is read by its rank; judgments without a grade by the column `score`, as in BEIR.
-    """
+    """The columns to read: of a run its score or else rank, of judgments their grade or `score`, as in BEIR. Raises BadInput."""
     owner = _column(found, _ID if holds == "texts" else _QUERY)
     item = owner if holds == "texts" else _column(found, _ITEM)
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
@@ -134,10 +131,7 @@ def choose_column(found: Sequence[str], name: str = "") -> str:
 def unique_rows(
     queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Repeats, twice: set[str] | None = None
 ) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
-    """The rows without repeated items of a query: the `first` or the `best` of each stays in place; others change nothing.
-
-    twice: where to note the queries that repeat an item.
-    """
+    """The rows, of repeated items the `first` or the `best` in its place; others change nothing. twice: notes their queries."""
     if duplicates == "error":
         return queries, items, values
     chosen: dict[tuple[str, str], int] = {}

@@ -99,10 +99,7 @@ class Place(NamedTuple):
 def name_places(
     places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
 ) -> list[str]:
-    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal, else `otherwise`.
-
-    what, example: words of the message. Raises BadUsage for a repeated name.
-    """
+    """A name for each: the given one, else the stem, the parent's where stems are equal, else `otherwise`. Raises BadUsage."""
     stems = [_stem(place) if not place.name else "" for place in places]
     parents = {place.path.resolve().parent for place in places if place.path is not None and not place.name}
     clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}

@@ -134,10 +134,7 @@ def _shared_rules(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[st
 
 
 def _queries(folders: Named, values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The columns of queries.parquet; a cell of a query is that of the first folder that has one.
-
-    A column that distinguishes values (`direction`) also distinguishes queries of one id.
-    """
+    """The columns of queries.parquet, each cell of the first folder with one; `direction` distinguishes queries of one id."""
     tables = [folder.query_table() for _, folder in folders]
     names = dict.fromkeys(name for each in row_attributes for name in each)
     apart = [name for name in names if any(name in table for table in tables)]

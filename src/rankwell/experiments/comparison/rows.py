@@ -66,10 +66,7 @@ def system_tables(
 
 
 def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
-    """A row for every run and measure: its mean, its rank by it, its mean rank over queries, and its letters.
-
-    Two runs share a letter where no decisive difference was found; letters are None where not every pair was compared.
-    """
+    """A row for every run and measure: mean, rank, mean rank over queries, letters (None unless every pair was compared)."""
     rows: list[Row] = []
     for matrix in matrices:
         scores = Order("", matrix).scores

@@ -112,10 +112,7 @@ def _share_processors(threads: int) -> None:
 
 
 def reasons(made: Any, record: Path) -> tuple[str, ...]:
-    """Why a record is not that of a recipe, empty where it is: the one rule for stale results.
-
-    A record is named by the key of its recipe, or holds the recipe and the digests of the results beside it.
-    """
+    """Why a record, by its name or its content, is not that of a recipe, empty where it is: the one rule for stale results."""
     known = read_record(record)
     if record.name == record_name(made):
         return () if unsealed(known) is not None else ("new",)

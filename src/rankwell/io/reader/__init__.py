@@ -19,7 +19,6 @@ from rankwell.io.reader.rows import HitRows, JudgedRows
 if TYPE_CHECKING:
     from rankwell.core.tables import Judgments
     from rankwell.core.tables.ranking import Hits
-    from rankwell.errors import BadInput
     from rankwell.store import Source
 
 Worker = Any
@@ -144,10 +143,17 @@ class Scan:
         try:
             rows = _rows_of(*(self._begun or self._read_all)())
         except _Odd:
-            error = self._mistake()
-            if error is None:
-                return None
-            raise error from None
+            from rankwell.io.reader import lines
+
+            arguments = self._source, self._layout, self._options
+            # Under judgments without a query only the form of the lines is checked: first that, then items that are repeated.
+            no_judgments = native.library.reader_table((), [], bytes(8))
+            if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
+                raise lines.bad_line(*arguments, end) from None
+            end = self._first_odd(self._table, _TWICE)
+            if end is not None and (error := lines.duplicate(*arguments, end)) is not None:
+                raise error from None
+            return None
         if rows is None:
             from rankwell.io.reader import lines
 
@@ -162,19 +168,6 @@ class Scan:
         except _Scattered:
             return self._scattered()
         return worker, worker
-
-    def _mistake(self) -> BadInput | None:
-        """The error for the first line of another layout, or else for the first that repeats an item of its query."""
-        from rankwell.io.reader import lines
-
-        arguments = self._source, self._layout, self._options
-        # Under judgments without a query only the form of the lines is checked.
-        no_judgments = native.library.reader_table((), [], bytes(8))
-        if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
-            return lines.bad_line(*arguments, end)
-        if (end := self._first_odd(self._table, _TWICE)) is not None:
-            return lines.duplicate(*arguments, end)
-        return None
 
     def _first_odd(self, table: Any, scan: int) -> int | None:
         """The end of the first odd line; None where there is none."""

@@ -231,10 +231,7 @@ def empty_file(source: Source, layout: Layout) -> BadInput:
 
 
 def read_rows(source: Source, options: ReadOptions, layout: Layout = TREC_RUN, *, progress: Progress | None = None) -> RunRows:
-    """Every row of a run; of the options only `comments` and `trailing` have an effect. Memory grows with the file.
-
-    Raises BadLine, BadScore and BadInput as `scan` does; repeated items are not an error here.
-    """
+    """Every row of a run; of the options `comments` and `trailing` have an effect. Raises BadLine, BadScore and BadInput."""
     import numpy as np
 
     queries, items = list[str](), list[str]()

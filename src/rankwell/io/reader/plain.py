@@ -87,7 +87,12 @@ class _Reader:
             raise empty_file(self._source, self._layout)
         columns = zip(*self._hits, strict=True) if self._hits else ((),) * 5
         numbers = [array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)]
-        return HitRows(self._retrieved.tobytes(), self._unknown, *numbers, top=self._packed_top())
+        items = [item for _, own, _ in self._top for item in own]
+        counts = [query for query, _, _ in self._top], [len(own) for _, own, _ in self._top], map(len, items)
+        scores = array("d", [score for _, _, own in self._top for score in own]).tobytes()
+        queries, sizes, lengths = (array("q", each).tobytes() for each in counts)
+        top = queries, sizes, lengths, scores, b"".join(items)
+        return HitRows(self._retrieved.tobytes(), self._unknown, *numbers, top=top)
 
     def _fields(self) -> Iterator[Fields]:
         """The fields of one block after the other. Raises BadLine or BadScore."""
@@ -179,13 +184,6 @@ class _Reader:
         ranked.sort(key=itemgetter(0), reverse=True)
         kept = ranked[: self._options.keep]
         self._top.append((position, [item for _, item in kept], [score for score, _ in kept]))
-
-    def _packed_top(self) -> tuple[bytes, bytes, bytes, bytes, bytes]:
-        items = [item for _, own, _ in self._top for item in own]
-        numbers = [query for query, _, _ in self._top], [len(own) for _, own, _ in self._top], map(len, items)
-        queries, sizes, lengths = (array("q", each).tobytes() for each in numbers)
-        scores = array("d", [score for _, _, own in self._top for score in own]).tobytes()
-        return queries, sizes, lengths, scores, b"".join(items)
 
 
 def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: BinaryIO) -> None:
