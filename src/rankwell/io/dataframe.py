@@ -66,7 +66,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
             table = table.collect()
         if not isinstance(table, nw.DataFrame):
             # What only offers Arrow is taken by the first package that is there.
-            backend = next(filter(find_spec, ("pyarrow", "polars")), "pandas")
+            backend: Any = next(filter(find_spec, ("pyarrow", "polars")), "pandas")
             table = nw.from_arrow(frame, backend=backend)
         names = list(table.columns)
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column

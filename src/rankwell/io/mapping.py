@@ -296,7 +296,7 @@ def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence
         block, sizes = mappings[start : start + _BLOCK], [len(wanted) for wanted in items[start : start + _BLOCK]]
         few, checked = max(sizes) <= _FEW, native.library is not None and all(type(each) is dict for each in block)
         place = first
-        for mapping, size in zip(block, sizes, strict=True) if checked else ():
+        for mapping, size in zip(list[Any](block), sizes, strict=True) if checked else ():
             # The kernel reads Python's own numbers only; NumPy may read others.
             counted = placed.scores, placed.above, placed.tied, place, size if few else 0, single
             checked = checked and native.library.mapping_counts(mapping, *counted)

@@ -46,7 +46,7 @@ class Columns(NamedTuple):
 
 def id_text(value: object) -> str | None:
     """An id as text: strings unchanged, integers written out; None for anything else."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         with suppress(ValueError):  # Python writes only so many digits
             return str(int(value))
     return str(value) if isinstance(value, str) else None

@@ -230,12 +230,14 @@ def _top(
         own = scores[offsets[query] : offsets[query + 1]]
         least = np.partition(own, len(own) - keep)[len(own) - keep] if len(own) > keep else -np.inf
         mine = offsets[query] + np.flatnonzero(own >= least)
-        names = [encode_id(ranking.items[place]) for place in chosen[mine].tolist()]
+        places: list[int] = chosen[mine].tolist()
+        names = [encode_id(ranking.items[place]) for place in places]
         kept.append(mine[arrange(scores[mine], names.__getitem__, ties)[:keep]])
     rows = np.concatenate(kept)
+    listed: list[int] = chosen[rows].tolist()
     return Ranking(
         queries=tuple(query for query, there in zip(judgments.queries, present.tolist(), strict=True) if there),
         offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
-        items=[ranking.items[place] for place in chosen[rows].tolist()],
+        items=[ranking.items[place] for place in listed],
         scores=scores[rows],
     )
