@@ -271,13 +271,9 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {than}",
-        run=run,
         measure=measure,
         part=part,
         found=row["mean"],
-        ci_low=low,
-        ci_high=high,
-        unit=row["unit"],
-        n=row["n"],
+        **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
         told=f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}",
     )

@@ -76,9 +76,8 @@ class ScoredPairs:
             wrong = np.flatnonzero(~np.isfinite(numbers))
             if len(wrong):
                 row = int(wrong[0])
-                raise BadScore(
-                    f"the {kind} in row {row} (from 0) is {numbers[row]}; expected finite numbers. Correct it, or drop the pair."
-                )
+                what = f"the {kind} in row {row} (from 0) is {numbers[row]}"
+                raise BadScore(f"{what}; expected finite numbers. Correct it, or drop the pair.")
 
     def __len__(self) -> int:
         return len(self.targets)

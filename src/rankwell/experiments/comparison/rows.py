@@ -234,18 +234,12 @@ def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) ->
         row = each.row
         found.setdefault(pair, []).append(
             MeasuredDifference(
-                run=pair.run,
-                against=pair.against,
                 measure=word,
-                unit=matrix.unit,
-                better=matrix.better,
                 difference=row["mean"],
                 interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
                 p=row["p_adjusted"],
-                n=row["n"],
-                decisive=row["decisive"],
-                detectable=row["detectable"],
                 part=each.column.group,
+                **{name: row[name] for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")},
             )
         )
     return found
