@@ -1,4 +1,4 @@
-"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat benchmark files. Nothing pickled is opened."""
+"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of benchmarks, MTEB's cache."""
 
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
