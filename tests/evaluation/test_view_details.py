@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rankwell as rw
 from answer_forms import CONTEXT, lines, qa, squad, written
 from rankwell.core.tables import Judgments, Values
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
@@ -18,7 +20,7 @@ from rankwell.evaluation.details import detail_columns, details_of
 from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer
-from rankwell.report.folder import FolderContent, write_folder
+from rankwell.report.folder import FolderContent, write_folder, write_result
 from rankwell.store import encode_id
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.evaluation import evaluate_answers
@@ -357,3 +359,28 @@ def plain_details(listed: list[str], grades: dict[str, int], junk: set[str], kee
         score = 9.0 - listed.index(item) if item in [*shown, *excluded] else None
         rows.append((query, item, rank, score, grade, state))
     return rows
+
+
+def test_ids_with_line_ends_are_first_items_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text('query,item,score\nq,"a\nb",3\nq,c,2\nq,"é\n",1\n')
+
+    found = rw.evaluate({"q": {"c": 1, "z": 1}}, tmp_path / "run.csv", "RR", details=True, intervals="none").details
+
+    assert found is not None
+    assert found["item"] == ["a\nb", "c", "é\n", "z"]
+
+
+def test_details_are_written_without_a_python_object_for_each_cell(tmp_path: Path) -> None:
+    queries, depth = 2_000, 10
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 i{query % 7} 1\n" for query in range(queries)))
+    lines = (f"{query} Q0 i{item} 1 {depth - item} x\n" for query in range(queries) for item in range(depth))
+    (tmp_path / "run").write_text("".join(lines))
+    result = rw.evaluate(tmp_path / "qrels", tmp_path / "run", "RR", details=True, intervals="none")
+
+    tracemalloc.start()
+    write_result(result, tmp_path / "out", charts=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 40 * queries * depth
+    assert read_results(tmp_path / "out").details() == dict(result.details or {})

@@ -1,7 +1,7 @@
 """Details: the first items of each query and every judged one, with rank, score, grade and state; the rows of details.parquet."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, repeat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import gt
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ from rankwell.core.tables import Bools, Floats, Ints, Judgments, running_sum
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 
+Texts = Sequence[str] | NDArray[Any]
+
 
 class Details(NamedTuple):
     """Columns of equal length, by query and rank, items that were not retrieved last. rank and score: NaN where not retrieved.
@@ -19,82 +21,73 @@ class Details(NamedTuple):
     state: `relevant`, `nonrelevant`, `unjudged` (also where pooled but not judged) or `junk`. grade: NaN where unjudged or junk.
     """
 
-    query: list[str]
-    item: list[str]
+    query: Texts
+    item: Texts
     rank: Floats
     score: Floats
     grade: Floats
-    state: list[str]
+    state: Texts
 
 
 _STATES = np.array(["relevant", "nonrelevant", "unjudged", "junk"], dtype=object)
 
 
 def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Details:
-    """The details of one ranking; `hits.top` gives the first items of each query, `view` the ranks after junk is gone."""
+    """The details of one ranking. hits: in the order of `top`, the first items of each query. view: the ranks without junk."""
     n = len(judgments.items)
     # Items that are not judged have the row -1, that of the entry behind the last.
     junk = np.append(np.zeros(n, dtype=np.bool_) if judgments.junk is None else judgments.junk, False)
     grades, (ranks, scores) = np.append(judgments.grades, np.nan), np.full((2, n + 1), np.nan)
     # Of an item that appears twice in a list the first place counts, which is assigned last.
     ranks[view.items[::-1]], scores[view.items[::-1]] = view.ranks[::-1], view.scores[::-1]
-    first = _first_items(judgments, hits.top, junk)
-    listed = np.zeros(n + 1, dtype=np.bool_)
-    listed[first.row] = True
+    query, item, row, own_ranks, own_scores = _first_items(judgments, hits, junk)
+    listed, n_listed = np.zeros(n + 1, dtype=np.bool_), len(row)
+    listed[row] = True
     rest = np.flatnonzero(~listed[:n])
-    row, query = np.concatenate([first.row, rest]), np.concatenate([first.query, judgments.query_of_row[rest]])
-    item = np.concatenate([first.item, np.array(judgments.items, dtype=object)[rest]])
+    row, query = np.concatenate([row, rest]), np.concatenate([query, judgments.query_of_row[rest]])
+    item = np.concatenate([item, np.array(judgments.items, dtype=object)[rest]])
     is_junk, grade, rank, score = junk[row], grades[row], ranks[row], scores[row]
-    for column, own in ((rank, first.rank), (score, first.score)):
-        open_ = np.flatnonzero(np.isnan(column[: len(own)]))
+    for column, own in ((rank, own_ranks), (score, own_scores)):
+        open_ = np.flatnonzero(np.isnan(column[:n_listed]))
         column[open_] = own[open_]
-    order = _order(query, rank, len(first.row), item)
+    order = _order(query, rank, n_listed, item)
     state = np.full(len(row), 2, dtype=np.int8)
     state[grade >= 0] = 1
     state[grade > 0] = 0
     state[is_junk], grade[is_junk] = 3, np.nan
     return Details(
-        query=np.array(judgments.queries, dtype=object)[query[order]].tolist(),
-        item=item[order].tolist(),
+        query=np.array(judgments.queries, dtype=object)[query[order]],
+        item=item[order],
         rank=rank[order],
         score=score[order],
         grade=grade[order],
-        state=_STATES[state[order]].tolist(),
+        state=_STATES[state[order]],
     )
 
 
-class _FirstItems(NamedTuple):
-    """The first items of queries, each once. row: of the judgments, -1 where unjudged. rank: NaN of junk."""
+def _first_items(judgments: Judgments, hits: Hits, junk: Bools) -> tuple[Ints, NDArray[Any], Ints, Floats, Floats]:
+    """Query, item, row of the judgments (-1 where unjudged), rank and score of the first items of queries, each once.
 
-    query: Ints
-    item: NDArray[Any]
-    row: Ints
-    rank: Floats
-    score: Floats
-
-
-def _first_items(judgments: Judgments, top: Ranking | None, junk: Bools) -> _FirstItems:
-    """Junk takes no rank. junk: (rows + 1,), the last entry for items that are not judged."""
-    if top is None:
-        none = np.zeros(0, dtype=np.int64)
-        return _FirstItems(none, none.astype(object), none, np.zeros(0), np.zeros(0))
-    own = list(map(judgments.index.__getitem__, top.queries))
-    found, again = list[int](), list[int]()
-    bounds, judged = top.offsets.tolist(), judgments.offsets.tolist()
-    for position, start, stop in zip(own, bounds, bounds[1:], strict=False):
-        rows = range(judged[position], judged[position + 1])
-        known = dict(zip(judgments.items[rows.start : rows.stop], rows, strict=True))
-        items = top.items[start:stop]
-        found += map(known.get, items, repeat(-1))
-        if len(set(items)) < len(items):
-            seen: dict[str, int] = {}
-            again += [place for place, item in enumerate(items, start) if seen.setdefault(item, place) != place]
-    row = np.array(found, dtype=np.int64)
+    Junk has no rank. junk: (rows + 1,), the last entry for items that are not judged.
+    """
+    top = hits.top or Ranking((), np.zeros(1, dtype=np.int64), [], np.zeros(0))
+    own = np.array(list(map(judgments.index.__getitem__, top.queries)), dtype=np.int64)
+    start, size = np.zeros((2, len(judgments.queries)), dtype=np.int64)
+    start[own], size[own] = top.offsets[:-1], np.diff(top.offsets)
+    place = hits.above + hits.before
+    shown = place < size[hits.query]
+    row = np.full(len(top.items), -1)
+    row[start[hits.query[shown]] + place[shown]] = hits.row[shown]
     rank = running_sum((~junk[row]).astype(np.int64), top.offsets).astype(np.float64)
     rank[junk[row]] = np.nan
-    query = np.repeat(np.array(own, dtype=np.int64), np.diff(top.offsets))
-    kept = np.delete(np.arange(len(row)), again)
-    return _FirstItems(query[kept], np.array(top.items, dtype=object)[kept], row[kept], rank[kept], top.scores[kept])
+    again, items = list[int](), top.items
+    for begin, end in pairwise(top.offsets.tolist()):
+        if len({*items[begin:end]}) < end - begin:
+            seen: dict[str, int] = {}
+            again += [at for at, item in enumerate(items[begin:end], begin) if seen.setdefault(item, at) != at]
+    kept = np.delete(np.arange(len(items)), again) if again else slice(None)
+    query = own.repeat(np.diff(top.offsets))
+    return query[kept], np.array(items, dtype=object)[kept], row[kept], rank[kept], top.scores[kept]
 
 
 def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
@@ -104,12 +97,12 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
     key[~none] += rank[~none].astype(np.int64)
     key[none] += int(last) + np.minimum(np.flatnonzero(none), n_listed)
     order = np.argsort(key, kind="stable")
-    key, item = key[order], item[order]
+    key = key[order]
     alike = np.flatnonzero(key[1:] == key[:-1])
-    if any(map(gt, item[alike], item[alike + 1])):
+    if any(map(gt, item[order[alike]], item[order[alike + 1]])):
         for start, stop in pairwise([0, *(np.flatnonzero(np.diff(key)) + 1).tolist(), len(key)]):
             if stop - start > 1:
-                order[start:stop] = order[start + np.array(sorted(range(stop - start), key=item[start:stop].__getitem__))]
+                order[start:stop] = sorted(order[start:stop], key=item.__getitem__)
     return order
 
 
@@ -119,21 +112,44 @@ COMPLETE = {"unjudged": "nonrelevant"}
 """The states where the judgments are complete: an item that they do not list is not relevant."""
 
 
+class DetailColumns(Mapping[str, list[Any]]):
+    """The columns of details.parquet, NaN as None; each is made of those of `arrays`, which are written, when first read."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.arrays, self._listed = arrays, dict[str, list[Any]]()
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self._listed:
+            cells = self.arrays[name].astype(object)
+            cells[self.arrays[name] != self.arrays[name]] = None
+            self._listed[name] = cells.tolist()
+        return self._listed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+
 def detail_columns(
     parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]], *, states: Mapping[str, str] | None = None
-) -> dict[str, list[Any]]:
-    """The columns of details.parquet; NaN becomes None. states: state -> the task's word for it, such as `COMPLETE`.
+) -> DetailColumns:
+    """The columns of details.parquet. states: state -> the task's word for it, such as `COMPLETE`.
 
     parts: the name of a run, its details, and what the task knows of the rows as JSON: one text each, one for all, or None.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in DETAIL_COLUMNS}
     for run, details, attributes in parts:
         n = len(details.query)
-        columns["run"] += [run] * n
-        columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
-        for name, values in details._asdict().items():
-            listed = values if isinstance(values, list) else np.where(np.isnan(values), np.array(None), values).tolist()
-            columns[name] = columns[name] + listed if columns[name] else listed
+        for name, cells in {**details._asdict(), "run": run, "detail": attributes}.items():
+            if cells is None or isinstance(cells, str):
+                columns[name].append(np.broadcast_to(np.array([cells], dtype=object), n))
+            else:
+                columns[name].append(cells if isinstance(cells, np.ndarray) else np.array(cells, dtype=object))
+    arrays = {name: own[0] if len(own) == 1 else np.concatenate([[], *own]) for name, own in columns.items()}
     if states:
-        columns["state"] = [states.get(state, state) for state in columns["state"]]
-    return columns
+        arrays["state"] = arrays["state"].copy()
+        for state, word in states.items():
+            arrays["state"][arrays["state"] == state] = word
+    return DetailColumns(arrays)

@@ -110,7 +110,7 @@ def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str
     """The tables of a folder by the names of their files: columns, and the types of those that are written."""
     tables = {PER_QUERY: per_query_columns(content.values, content.row_attributes)}
     for name, own, types, further in (
-        (DETAILS, content.details, DETAIL_TYPES, ["detail"]),
+        (DETAILS, getattr(content.details, "arrays", content.details), DETAIL_TYPES, ["detail"]),
         (ITEMS, content.items, ITEM_TYPES, list(ITEM_TYPES)),
     ):
         if own is not None and (name == DETAILS or _height(own)):
@@ -168,8 +168,8 @@ def text_column(column: Column) -> np.ndarray:
             # Most rows share their texts, and each is looked at once.
             "".join({*cells} - {None}).encode()
     except UnicodeEncodeError:
-        cells = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
-    return np.fromiter(cells, dtype=object, count=len(cells))
+        column = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
+    return column if isinstance(column, np.ndarray) else np.fromiter(column, dtype=object, count=len(column))
 
 
 def number_column(column: Column) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.store import decode_id
@@ -53,11 +54,16 @@ class HitRows(NamedTuple):
         bounds = offsets_of(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
-        text, places = self.top[4], list(map(slice, bounds[rows].tolist(), bounds[rows + 1].tolist()))
+        # Only ids of tables may hold an end of a line; others are cut at ends that are put between them.
+        if b"\n" in (text := self.top[4]):
+            ids = [decode_id(text[start:stop]) for start, stop in pairwise(bounds.tolist())]
+        else:
+            lines = np.insert(np.frombuffer(text, dtype=np.uint8), bounds[1:-1], ord("\n"))
+            ids = decode_id(lines.tobytes()).split("\n")
         return Ranking(
             queries=tuple(map(judgments.queries.__getitem__, queries[order].tolist())),
             offsets=offsets_of(sizes[order]),
-            items=list(map(text.decode().__getitem__, places)) if text.isascii() else [decode_id(text[each]) for each in places],
+            items=np.array(ids, dtype=object)[rows].tolist(),
             scores=np.frombuffer(self.top[3])[rows],
         )
 

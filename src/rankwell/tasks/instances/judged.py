@@ -141,7 +141,10 @@ class InstanceRun(JudgedRun):
         present, names = positions >= 0, self.truth.references
         listed = [names[item] for item in map(int, positions[present])]
         top = Ranking(tuple(self.truth.queries), offsets_of(present.sum(axis=1)), listed, scores[present])
-        return details_of(self.truth.judgments, replace(self.hits, top=top), self.resolved)
+        view = self.view
+        places = {name: getattr(view, name) for name in ("above", "tied", "before")}
+        hits = replace(self.hits, query=view.query_of_row, row=view.items, score=view.scores, **places, top=top)
+        return details_of(self.truth.judgments, hits, self.resolved)
 
 
 class NamedLabels:

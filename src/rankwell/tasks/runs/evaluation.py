@@ -169,7 +169,8 @@ class _RunEvaluation:
 
     def query_columns(self, texts: io.Texts | None) -> dict[str, list[Any]]:
         """The columns of queries.parquet: every query with its text and the other columns of the file of texts."""
-        queries = list(dict.fromkeys(chain.from_iterable(values.queries for values in self.builder.values)))
+        # Most measures share their queries.
+        queries = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))))
         known, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
         names = dict.fromkeys(name for own in attributes.values() for name in own if name not in ("query", "text"))
         further = {name: [attributes.get(query, {}).get(name) for query in queries] for name in names}
