@@ -11,7 +11,7 @@ import pytest
 
 from rankwell import cli
 from rankwell.core.options import overwriting
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 from rankwell.report.drafts import keeping
 from rankwell.store import write_text
 
@@ -170,6 +170,19 @@ def killed(*places, **named):
 setattr(target, name, killed)
 sys.exit(cli.main())
 """
+
+
+def test_a_comparison_without_room_for_its_page_leaves_nothing(folder: Path, monkeypatch, capsys):
+    run(monkeypatch, "evaluate qrels.txt two.run -o other")
+
+    def _no_room(*_: object) -> None:
+        raise BadInput("report.html cannot be written (No space left on device)")
+
+    monkeypatch.setattr("rankwell.commands.report.write_page", _no_room)
+
+    assert run(monkeypatch, "compare out other -o both") == 2
+    assert "No space left" in capsys.readouterr().err
+    assert not (folder / "both").exists()
 
 
 @pytest.mark.parametrize("step", ["rankwell.report.folder:write_parquet:0", *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10))])

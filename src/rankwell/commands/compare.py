@@ -83,11 +83,11 @@ def compare(
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
         others = [] if draft is None else write_tables(result, draft)
         done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
-    if output is not None:
-        from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
+        if output is not None:
+            from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
 
-        write_report([output], output / NAME, seed=options.seed)
-        done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
+            write_report([output], output / NAME, seed=options.seed)
+            done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
     if format not in ("table", "md", "latex"):
         return done
     terminal = report.terminal_of(sys.stdout)

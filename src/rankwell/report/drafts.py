@@ -22,7 +22,7 @@ _PATIENCE = 30.0
 
 _OWN = re.compile(
     r"((summary|by_group|by_keyword|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves|[^/]+_results)\.csv"
-    r"|(summary|performance)\.json|(per_query|details|queries|items)\.parquet|verdicts\.txt"
+    r"|(summary|performance)\.json|table\.(csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
     r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
 )
 """The names of files that rankwell writes into folders of results; it removes no others."""
@@ -58,8 +58,9 @@ def keeping() -> Generator[None]:
 def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()) -> Generator[Path]:
     """A folder inside a result folder, to which its files are written before `publish` puts them in place.
 
-    Blocks inside each other share it. growing: files that the command itself has written in place. Raises BadUsage where one of
-    the inputs may be replaced or removed; and, without `--overwrite`, where a file is not what its manifest states.
+    Blocks inside each other share it; one that fails after `publish` removes the result. growing: files that the command itself
+    has written in place. Raises BadUsage where one of the inputs may be replaced or removed; and, without `--overwrite`, where a
+    file is not what its manifest states.
     """
     draft = directory / _DRAFT
     with holding(directory):
@@ -77,6 +78,10 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             write_manifest(directory, {"unfinished": True}, earlier)
             draft.mkdir()
             yield draft
+        except BaseException:
+            if _OPEN[place] is not earlier:
+                remove_result(directory)
+            raise
         finally:
             del _OPEN[place]
             shutil.rmtree(draft, ignore_errors=True)
@@ -105,6 +110,7 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
             names[name].replace(target)
     _remove(directory, {name: digest for name, digest in earlier.items() if name not in names})
     write_manifest(directory, manifest, written)
+    _OPEN[directory.resolve()] = written
     return [*targets.values(), directory / MANIFEST]
 
 

@@ -385,11 +385,27 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
 
     _, _, err = run(folder, "-o", tmp_path / "out")
 
-    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".html", ".json", ".md", ".tex"}
+    forms = list((tmp_path / "out").glob("table.*"))
+    assert {path.suffix for path in forms} == {".csv", ".html", ".json", ".md", ".tex"}
     assert f"wrote {tmp_path / 'out'}/" in err
-    for path in (tmp_path / "out").iterdir():
+    for path in forms:
         kind = {"tex": "latex"}.get(path.suffix[1:], path.suffix[1:])
         assert path.read_text() == run(folder, "--format", kind)[1]
+
+
+def test_a_table_states_its_files_and_replaces_no_others(run, tmp_path: Path) -> None:
+    folder, out = written(tmp_path / "r", "m", {"a": [1, 0]}), tmp_path / "out"
+    run(folder, "-o", out)
+
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["files"].keys() == {path.name for path in out.iterdir()} - {"manifest.json"}
+    assert [each["file"] for each in manifest["inputs"].values()] == [str(folder / "per_query.parquet")]
+    (out / "table.csv").write_text("my notes")
+    code, _, err = run(folder, "-o", out)
+    assert code == 2
+    assert "table.csv is not as a result wrote it" in err
+    assert run(folder, "-o", folder)[0] == 2
+    assert not list(folder.glob("table.*"))
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,13 @@ from rankwell.core.options import Option
 from rankwell.core.registry import parse_measure, suggest
 from rankwell.core.tables import Floats, sort_ids
 from rankwell.errors import BadInput, BadUsage, RankwellError
+from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
-from rankwell.report.drafts import holding
+from rankwell.report.drafts import drafting, publish
 from rankwell.report.present import JobsOption, Output, OutputOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
@@ -117,9 +118,14 @@ def table(
     entries = [*(each.figure(better) for each in found), *gaps, *(_published() if options.published else [])]
     made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, options))
     if output is not None:
-        with holding(output):
-            for kind, suffix in _WRITTEN.items():
-                write_text(output / f"table.{suffix}", render_system_tables([made], kind, notes=notes))
+        inputs = {f"{each.run} on {each.dataset}": each.folder.source for each in found}
+        with drafting(output, inputs.values()) as draft:
+            paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
+            for kind, path in zip(_WRITTEN, paths, strict=True):
+                write_text(path, render_system_tables([made], kind, notes=notes))
+            read = {name: {"file": each.name, "digest": each.digest()} for name, each in inputs.items()}
+            content = {"schema_version": SCHEMA_VERSION, "rules": made.rules, "inputs": read, "notes": notes}
+            publish(output, content, paths)
         notes = [*notes, f"wrote {output}/"]
     text = render_system_tables([made], format, notes=notes, terminal=report.terminal_of(sys.stdout))
     said = notes if format not in ("json", "html") else notes[-1:] if output is not None else []
