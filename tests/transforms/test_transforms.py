@@ -158,6 +158,7 @@ def test_a_transform_by_name_does_what_its_function_does() -> None:
         ("dual-softmax(temperature)", BadUsage, "parameter=value"),
         ("dual-softmax(temperature=hot)", BadUsage, "hot"),
         ("dual-softmax(temperature=1", BadUsage, "form"),
+        ("querybank(k=1,k=2)", BadUsage, "names the parameter 'k' twice"),
     ],
 )
 def test_a_text_that_names_no_transform_is_refused(text: str, error: type[Exception], says: str) -> None:

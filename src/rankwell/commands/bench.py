@@ -7,7 +7,6 @@ from typing import Annotated
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage
-from rankwell.experiments.runner import PlannedCell
 from rankwell.experiments.runner.results import BenchOptions, to_do
 from rankwell.experiments.runner.results import bench as run_bench
 from rankwell.report.present import Output, OutputOption, Progress
@@ -56,7 +55,20 @@ def bench(
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
     """
     if dry_run:
-        return _planned(to_do(file, output, only=options.only, force=options.force), format)
+        if format == "html":
+            raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
+        plans = to_do(file, output, only=options.only, force=options.force)
+        rows = [
+            {
+                "cell": each.cell.name,
+                "to_do": "yes" if each.why and each.chosen else "no",
+                "why": "; ".join(each.why) or "nothing changed",
+                "command": each.work.line,
+            }
+            for each in plans
+        ]
+        listed = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+        return Output(text=listed, notes=(f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",))
     result = run_bench(file, output, options=options, progress=progress)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
@@ -64,20 +76,3 @@ def bench(
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(text=text, notes=(*notes, result.status, f"wrote {wrote}/"), exit_code=2 if result.failed else 0)
-
-
-def _planned(plans: list[PlannedCell], format: TableFormat) -> Output:  # noqa: A002
-    """A row for each cell: whether it would be evaluated, and why."""
-    if format == "html":
-        raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
-    rows = [
-        {
-            "cell": each.cell.name,
-            "to_do": "yes" if each.why and each.chosen else "no",
-            "why": "; ".join(each.why) or "nothing changed",
-            "command": each.work.line,
-        }
-        for each in plans
-    ]
-    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=(f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",))

@@ -242,22 +242,25 @@ def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
 
 
 def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
-    entry, values = MEASURES[name], dict[str, Any]()
-    for parts in (_split(implied), _split(inner or "")):
-        own: dict[str, Any] = {}
-        for part in parts:
-            key, equals, value = (each.strip() for each in part.partition("="))
-            if not equals:
-                raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
-            if key in own:
-                raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
-            own[key] = _read(value)
-        values |= own
+    entry, values = MEASURES[name], given_parameters(implied, text) | given_parameters(inner or "", text)
     if at is not None:
         if entry.at is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
         values[entry.at] = _read(at)
     return _measure(entry, values, text)
+
+
+def given_parameters(inner: str, text: str) -> dict[str, Any]:
+    """The values of `name=value,…` in the brackets of a text. Raises BadUsage."""
+    found: dict[str, Any] = {}
+    for part in _split(inner):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        if not equals:
+            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+        if key in found:
+            raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
+        found[key] = _read(value)
+    return found
 
 
 def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:

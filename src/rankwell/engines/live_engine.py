@@ -100,13 +100,8 @@ def _make(factory: Callable[[], Any], name: str) -> Any:
 
 def _part(result: Any, names: Iterable[str]) -> Any:
     """The first of the named parts that a mapping or an object has; None where there is none."""
-    for name in names:
-        if isinstance(result, Mapping):
-            if result.get(name) is not None:
-                return result[name]
-        elif getattr(result, name, None) is not None:
-            return getattr(result, name)
-    return None
+    parts = (result.get(name) if isinstance(result, Mapping) else getattr(result, name, None) for name in names)
+    return next((part for part in parts if part is not None), None)
 
 
 def _text(item: Any, where: str) -> str:
@@ -119,11 +114,8 @@ def _text(item: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        what = f"{shown(value, 60)} ({type(value).__name__})"
-        raise BadInput(f"{where} has the similarity {what}; expected a finite number.") from None
-    if not math.isfinite(number):
-        raise BadInput(f"{where} has the similarity {number}; expected a finite number.")
-    return number
+    with suppress(TypeError, ValueError):
+        if math.isfinite(number := float(value)):
+            return number
+    what = f"{shown(value, 60)} ({type(value).__name__})"
+    raise BadInput(f"{where} has the similarity {what}; expected a finite number.")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, sort_ids
+from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
 from rankwell.core.tables.columns import id_text
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
@@ -38,14 +38,8 @@ Aspects = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 def _with_aspects(judgments: Aspects) -> Judgments:
-    rows = [
-        (query, aspect, item, grade)
-        for query, aspects in judgments.items()
-        for aspect, graded in aspects.items()
-        for item, grade in graded.items()
-    ]
-    queries, aspects, items, grades = zip(*rows, strict=True) if rows else ((),) * 4
-    return Judgments.from_rows(queries, items, np.array(grades, dtype=np.float64), aspects=aspects, all_queries=judgments)
+    queries, aspects, items, grades = nested_columns(judgments, 3)
+    return Judgments.from_rows(queries, items, grades, aspects=aspects, all_queries=judgments)
 
 
 def group_rankings(

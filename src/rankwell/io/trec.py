@@ -20,7 +20,7 @@ from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import SURE, Request, file_format
 from rankwell.io.reader import read_judged_rows, scan
-from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated
+from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
@@ -121,14 +121,14 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
     numbers, names, known = list[float](), dict[bytes, str](), dict[bytes, float]()
     for number, line, fields in _lines(source, comments=comments):
         if len(fields) != len(form.words):
-            what = f"{source.name}:{number}: {_shown(line)} has {len(fields)} field{'s' * (len(fields) != 1)}"
+            what = f"{source.name}:{number}: {shorten(line)} has {len(fields)} field{'s' * (len(fields) != 1)}"
             expected = f"a {form.name} line has {len(form.words)} ({' '.join(form.words)})"
             raise BadLine(f"{what}, {expected}; {form.hints.get(len(fields), 'correct the line, or name another format.')}")
         text = fields.pop()
         if text not in known:
             known[text] = float(text) if _NUMBER.fullmatch(text) else math.nan
             if not math.isfinite(known[text]):
-                what = f"{source.name}:{number}: {form.words[-1]} {_shown(text)} in {_shown(line)} is not a finite number"
+                what = f"{source.name}:{number}: {form.words[-1]} {shorten(text)} in {shorten(line)} is not a finite number"
                 raise BadLine(f"{what}; write a number such as 1 or 0.5, or take the line out.")
         numbers.append(known[text])
         # Ids that many lines share are one text.
@@ -145,11 +145,6 @@ def _repeated(source: Source, fields: tuple[int, ...], verb: str, *, comments: b
     return repeated(
         source.name, verb, ((tuple(decode_id(found[field]) for field in fields), number) for number, _, found in lines)
     )
-
-
-def _shown(raw: bytes) -> str:
-    text = decode_id(raw.strip())
-    return repr(text if len(text) <= 80 else text[:79] + "…")
 
 
 def write_judgments(judgments: Judgments, path: Path) -> None:

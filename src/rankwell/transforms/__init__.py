@@ -4,7 +4,6 @@ A transform that looks at other queries answers a question of its own: its figur
 stand beside those of plain scores only with that said. So every result names its transforms and what they look at.
 """
 
-import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.registry import Catalogue, given_parameters, suggest
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
 
@@ -221,28 +220,16 @@ def parse_named(text: str, known: Catalogue[Named], what: str, example: str) -> 
     if match is None:
         raise BadUsage(f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}.")
     entry = known[match["name"]]
-    given: dict[str, Any] = {}
-    for part in filter(None, (match["inner"] or "").split(",")):
-        name, equals, value = (each.strip() for each in part.partition("="))
-        if not equals:
-            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+    given = given_parameters(match["inner"] or "", text)
+    for name, value in given.items():
         if name not in entry.parameters:
             raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
-        given[name] = _read(value, text)
+        if not isinstance(value, (bool, int, float)):
+            raise BadUsage(f"{value!r} in {text!r} is not a value; expected a number, True or False.")
     missing = [name for name, default in entry.parameters.items() if default is Parameter.empty and name not in given]
     if missing:
         raise BadUsage(f"{entry.name} needs {missing[0]} (in {text!r}): write it as {entry.name}({missing[0]}=…).")
     return entry, {name: given[name] for name in entry.parameters if name in given}
-
-
-def _read(value: str, text: str) -> Any:
-    try:
-        found = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        found = None
-    if not isinstance(found, (bool, int, float)):
-        raise BadUsage(f"{value!r} in {text!r} is not a value; expected a number, True or False.")
-    return found
 
 
 def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]:

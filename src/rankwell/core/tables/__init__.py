@@ -65,6 +65,14 @@ def owners_of(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[tupl
     return names, np.fromiter((index[query] for query in queries), dtype=np.int64, count=len(queries))
 
 
+def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
+    """The rows of nested mappings as columns: the keys of each level, and the values."""
+    rows: list[tuple[Any, ...]] = [(mapping,)]
+    for _ in range(depth):
+        rows = [(*keys, key, value) for *keys, inner in rows for key, value in inner.items()]
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(depth + 1)]
+
+
 def offsets_by(owner: Ints, n: int) -> Ints:
     """(n + 1,) where the rows of each of n segments begin, when each row's segment is given."""
     return offsets_of(np.bincount(owner, minlength=n).astype(np.int64))

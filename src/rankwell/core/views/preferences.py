@@ -15,6 +15,7 @@ from rankwell.core.tables import (
     Judgments,
     QueryRows,
     gather,
+    nested_columns,
     offsets_by,
     offsets_of,
     order_ids,
@@ -101,15 +102,8 @@ class Preferences(QueryRows):
     @classmethod
     def from_dict(cls, preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> Self:
         """The table of a mapping query -> group -> subgroup -> item -> level."""
-        rows = [
-            (query, group, subgroup, item, level)
-            for query, groups in preferences.items()
-            for group, subgroups in groups.items()
-            for subgroup, leveled in subgroups.items()
-            for item, level in leveled.items()
-        ]
-        queries, groups, subgroups, items, levels = zip(*rows, strict=True) if rows else ((),) * 5
-        return cls.from_rows(queries, groups, subgroups, items, np.array(levels, dtype=np.float64), all_queries=preferences)
+        queries, groups, subgroups, items, levels = nested_columns(preferences, 4)
+        return cls.from_rows(queries, groups, subgroups, items, levels, all_queries=preferences)
 
     @classmethod
     def from_judgments(cls, judgments: Judgments) -> Self:

@@ -173,18 +173,18 @@ def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 
 
 
 def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) -> BadInput:
-    row, shown = line.split(), _shorten(line)
+    row, shown = line.split(), shorten(line)
     width = len(row)
     if width < layout.fields if options.trailing else width != layout.fields:
         advice = "is this a qrels file?" if not layout.by_rank and width == 4 else "correct or remove the line."
         found = f"{width} field{'' if width == 1 else 's'} in {shown}"
         return BadLine(f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
     wanted = "rank is an integer such as 7" if layout.by_rank else "score is a finite number such as 12.5"
-    what = f"the {wanted.partition(' ')[0]} is {_shorten(row[layout.value])} in {shown}"
+    what = f"the {wanted.partition(' ')[0]} is {shorten(row[layout.value])} in {shown}"
     return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
 
 
-def _shorten(text: bytes) -> str:
+def shorten(text: bytes) -> str:
     """Bytes of a line for a message: quoted, on one line, not long."""
     shown = text.strip().decode("utf-8", "backslashreplace")
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
