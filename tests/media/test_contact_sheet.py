@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rankwell.media.contact_sheet import Sheet, Tile, draw_sheet, picture_columns, pictured, sheets_of, write_sheets
-from rankwell.media.contact_sheet.drawing import COLOURS
+from rankwell.media.contact_sheet import Sheet, Tile, picture_columns, pictured, sheets_of
+from rankwell.media.contact_sheet.drawing import COLOURS, draw_sheet, write_sheets
 from rankwell.media.contact_sheet.letters import Letters
 from rankwell.media.images import Thumbnails, read_picture
 

@@ -21,19 +21,13 @@ from rankwell.store import Source
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 
 
-class Preset(NamedTuple):
-    """A known network. size: (width, height) that pictures are scaled to, None keeps theirs. dimensions: of its vectors."""
-
-    size: tuple[int, int] | None
-    dimensions: int
-
-
-PRESETS = {
+_PRESETS: dict[str, tuple[tuple[int, int] | None, int]] = {
     # The 1,000 outputs for the classes of ImageNet, of the whole picture: its sides are scaled, nothing is cropped.
-    "alexnet-im": Preset((224, 224), 1000),
-    "resnet152-im": Preset((224, 224), 1000),
-    "gordo": Preset(None, 2048),
+    "alexnet-im": ((224, 224), 1000),
+    "resnet152-im": ((224, 224), 1000),
+    "gordo": (None, 2048),
 }
+"""Known networks: width and height that pictures are scaled to, None for their own; the dimensions of the vectors."""
 
 
 def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> ImageEncoder:
@@ -54,12 +48,13 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     if output is None and len(names) > 1:
         raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
     output = output or names[0]
-    pixels = Pixels.of(settings, taken.size if preset is None else PRESETS[preset].size)
+    size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]
+    pixels = Pixels.of(settings, size)
     if taken.size is not None and pixels.size != taken.size:
         what = "pictures as large as they are" if pixels.size is None else f"{pixels.size[0]} x {pixels.size[1]}"
         width, height = taken.size
         raise BadUsage(f"{path} takes {width} x {height} pixels, not {what}; export it with free sides, or ask for its size.")
-    expected = PRESETS[preset].dimensions if preset is not None and settings.output_name is None else None
+    expected = dimensions if settings.output_name is None else 0
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
 
     def _run(pictures: Singles) -> Any:
@@ -71,7 +66,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
 
     def _encode(paths: Sequence[Path]) -> Any:
         found = pixels.through(_run, paths, taken.batch)
-        if expected is not None and found.ndim > 1 and found.shape[1] != expected:
+        if expected and found.ndim > 1 and found.shape[1] != expected:
             raise BadUsage(
                 f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}; "
                 f"give the file of {name}, or say onnx:{path} for another network."
@@ -95,7 +90,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
 
 
 image_encoder("onnx")(_load)
-for _name in PRESETS:
+for _name in _PRESETS:
     image_encoder(_name)(partial(_load, preset=_name))
 
 
@@ -153,17 +148,12 @@ def _session(path: str, device: str | None) -> Any:
 def _hash(path: Path) -> str:
     """The SHA-256 of the file and of those files with weights that it names."""
     total = hashlib.sha256(Source(path).digest().encode())
-    for name in _external(path):
+    # The files with weights outside a network's own: protocol buffers have (1, 8 bytes, "location"), (2, length, name).
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+        matches = re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
+        names = {raw[match.end() : match.end() + match[1][0]] for match in matches}
+    for name in sorted(name.decode("utf-8", "replace") for name in names):
         beside = path.parent / name
         if beside.is_file():
             total.update(f"{name}\0{Source(beside).digest()}\n".encode())
     return "sha256:" + total.hexdigest()
-
-
-def _external(path: Path) -> list[str]:
-    """The files with weights outside a network's own: protocol buffers have (1, 8 bytes, "location"), (2, length, name)."""
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-        found = {
-            raw[match.end() : match.end() + match[1][0]] for match in re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
-        }
-    return sorted(name.decode("utf-8", "replace") for name in found)

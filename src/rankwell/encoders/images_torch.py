@@ -69,9 +69,8 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
 
     Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in alone as large as it is. Of a
     tuple the first part is taken, of a mapping the part that `output_name` names. Vectors have length one, unless `normalize` is
-    False; they are kept for the next time only where the network comes from a file of code: what an object in memory was made
-    with cannot be seen. weights: a state dict, `.safetensors`, or what torch saved, of which nothing but tensors is read.
-    Raises MissingExtra without torch; BadUsage for an object other than a network; BadInput for weights that are not its own.
+    False; they are kept for the next time only where the network comes from a file of code. weights: a state dict, of which
+    nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for weights that are not its own.
     """
     try:
         import torch

@@ -142,8 +142,14 @@ class _Encoding:
         keys = [digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)]
         wanted: dict[str, Path] = {}
         for key, path in zip(keys, paths, strict=True):
-            if key not in self._known and not self._recall(key):
+            if key in self._known:
+                continue
+            found = None if self._cache is None else cached_arrays(self._cache, key, 2)
+            if found is None:
                 wanted.setdefault(key, path)
+            else:
+                self._known[key] = _Made(self._of_one_width(found[0]), float(found[1]))
+                self.cached += 1
         for key, each in zip(wanted, self._encode(list(wanted.values())), strict=True):
             self._known[key] = each
             if not each.problem:
@@ -151,14 +157,6 @@ class _Encoding:
                 if self._cache is not None and not key.startswith("path:"):
                     keep_arrays(self._cache, key, each.vector, np.array(each.seconds))
         return [self._known[key] for key in keys]
-
-    def _recall(self, key: str) -> bool:
-        found = None if self._cache is None else cached_arrays(self._cache, key, 2)
-        if found is None:
-            return False
-        self._known[key] = _Made(self._of_one_width(found[0]), float(found[1]))
-        self.cached += 1
-        return True
 
     def _encode(self, paths: list[Path]) -> list[_Made]:
         """Together, and where that fails one by one, so that the one that fails is known."""

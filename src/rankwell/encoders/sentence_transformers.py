@@ -1,8 +1,7 @@
 """Models of sentence-transformers: any folder that holds one, or any name that its cache or the Hub knows."""
 
 import hashlib
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -16,8 +15,12 @@ from rankwell.store import Source
 _PACKAGES = ("sentence-transformers", "transformers", "torch")
 
 
+@encoder("sentence-transformers")
 class SentenceTransformers:
-    """A model of sentence-transformers with its own pooling and prompts; nothing is fitted."""
+    """A model of sentence-transformers, by folder or name, with its own pooling and prompts; nothing is fitted.
+
+    Raises MissingExtra without sentence-transformers, BadInput for a model that is not there.
+    """
 
     def __init__(self, model: str, settings: Settings) -> None:
         if settings.seed is not None:
@@ -81,36 +84,22 @@ class SentenceTransformers:
         }
 
 
-@encoder("sentence-transformers")
-def load(model: str, settings: Settings) -> SentenceTransformers:
-    """A model by folder or name. Raises MissingExtra without sentence-transformers, BadInput for a model that is not there."""
-    return SentenceTransformers(model, settings)
-
-
 def _load(model: str, device: str | None) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
     except ImportError as error:
         raise MissingExtra("models are run by sentence-transformers: pip install 'rankwell[text]'.") from error
+    # Transformers would draw a bar while it loads weights.
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
     try:
-        with _no_bars():
-            return SentenceTransformer(model, device=device)
+        return SentenceTransformer(model, device=device)
     except (OSError, ValueError, ImportError) as error:
         what = str(error).strip().splitlines()[0][:200]
         raise BadInput(
             f"{model}: no model of sentence-transformers can be loaded ({what}); name a folder that holds one."
         ) from error
-
-
-@contextmanager
-def _no_bars() -> Generator[None]:
-    """Keeps transformers from drawing a bar while it loads weights."""
-    from transformers.utils import logging
-
-    drawn = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
     finally:
         if drawn:
             logging.enable_progress_bar()

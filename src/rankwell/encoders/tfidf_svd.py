@@ -6,7 +6,7 @@ Source: Deerwester et al. 1990; the randomised decomposition is algorithm 4.4 of
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -109,8 +109,12 @@ class _Sparse(NamedTuple):
 
     def times(self, dense: Floats) -> Floats:
         """(rows, k) the product with a dense matrix (width, k); each row is summed in the order of its columns."""
-        product = np.zeros((len(self.offsets) - 1, dense.shape[1]))
-        for first, last in self._pieces(dense.shape[1]):
+        rows, first = len(self.offsets) - 1, 0
+        product = np.zeros((rows, dense.shape[1]))
+        while first < rows:
+            # Rows whose terms fit the cache together; one row at least.
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + max(1, _PIECE // dense.shape[1]), side="right")) - 1
+            last = min(max(last, first + 1), rows)
             start, stop = self.offsets[first], self.offsets[last]
             terms = dense[self.columns[start:stop]]
             terms *= self.values[start:stop, None]
@@ -118,16 +122,8 @@ class _Sparse(NamedTuple):
             if len(filled):
                 # reduceat on an empty segment returns the next row instead of 0, so empty rows are left out and stay 0.
                 product[filled] = np.add.reduceat(terms, self.offsets[filled] - start, axis=0)
-        return product
-
-    def _pieces(self, k: int) -> Iterator[tuple[int, int]]:
-        """Rows whose terms fit the cache together; one row at least."""
-        rows, first = len(self.offsets) - 1, 0
-        while first < rows:
-            last = int(np.searchsorted(self.offsets, self.offsets[first] + max(1, _PIECE // k), side="right")) - 1
-            last = min(max(last, first + 1), rows)
-            yield first, last
             first = last
+        return product
 
     def turned(self) -> "_Sparse":
         """The matrix with rows and columns exchanged."""

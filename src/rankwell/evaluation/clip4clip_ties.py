@@ -23,10 +23,9 @@ def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, I
 
 
 def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
-    """The view with a query for every place that the best positive may take by its ties, and which query of the view each one is.
+    """The view with a query of its own for every place that the best positive may take by its ties, and the query of each.
 
-    Each new query holds its best positive alone, so that a tie counts for as much as it is long; without a positive it stays one.
-    Source: Luo and others 2021, CLIP4Clip, metrics.py.
+    A query without a positive stays one. Source: Luo and others 2021, CLIP4Clip, metrics.py.
     """
     hit = np.flatnonzero(view.relevant(1))
     owner, first = np.unique(view.query_of_row[hit], return_index=True)

@@ -43,8 +43,7 @@ class Ceiling(NamedTuple):
 class ReferenceLevels:
     """The rankings that no system made: the perfect one, whose values are ceilings, and the tied one, whose values are chance.
 
-    candidates: (queries of the judgments,) how many items could be found. order: the order of the view's queries among those of
-    the judgments, None where it is the same.
+    candidates: (queries of the judgments,) items that could be found. order: the view's queries among those, None for the same.
     """
 
     judgments: Judgments
@@ -203,9 +202,8 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
 
 
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
-    """The view of a perfect ranker that returns `retrieved` items per query: the judged ones first, from the highest grade down.
+    """The view of a perfect ranker that returns `retrieved` items, (queries,), per query: from the highest grade down, no junk.
 
-    retrieved: (queries,) from 0; a query with more judged items than that gets its best ones. Junk is nowhere.
     Raises BadInput for numbers of items that are negative or not one per query.
     """
     flat, real, owner, counts = _real_rows(judgments, retrieved)
@@ -294,11 +292,10 @@ def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, In
 
 
 def _view(
-    judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | None = None, before: Ints | None = None
+    judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | int = 1, before: Ints | int = 0
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
-    tied = np.ones_like(above) if tied is None else tied
-    before = np.zeros_like(above) if before is None else before
+    above, tied, before = np.broadcast_arrays(above, tied, before)
     owner, present = judgments.query_of_row[rows][order], np.ones(len(judgments.queries), dtype=np.bool_)
     counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
     return JudgedRankings.join(judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present))

@@ -197,8 +197,13 @@ class ResultsBuilder:
             ceiling, chance = run.ceiling(each.measure, mine), run.chance(each.measure)
             if ceiling.reason:
                 unknown.setdefault(ceiling.reason, []).append(each.label)
-            weights = run.weights(each.measure)
-            self.row_attributes.append({**run.attributes, **self._levels(each, mine, weights, ceiling.values, chance)})
+            weights, (scale, _) = run.weights(each.measure), self.convention.shows(each.measure.entry.unit)
+            summary, kept = summary_of(each.measure, self.convention), None if weights is None else weights[mine]
+            levels = {
+                name: None if level is None else figure_of(level[mine] * scale, summary, kept)
+                for name, level in (("ceiling", ceiling.values), ("chance", chance))
+            }
+            self.row_attributes.append({**run.attributes, **levels})
         direction = run.attributes.get("direction", run.name)
         self.notes += [f"{direction}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
 
@@ -243,36 +248,13 @@ class ResultsBuilder:
         own = {"ties": "input"} if str(measure) in self.in_input_order else {}
         return measure.entry.definition | own
 
-    def _levels(
-        self, each: LabelledMeasure, counted: Bools, weights: Floats | None, ceiling: Floats | None, chance: Floats | None
-    ) -> dict[str, float | None]:
-        """Ceiling and chance in the unit of the mean, over the counted queries."""
-        scale, _ = self.convention.shows(each.measure.entry.unit)
-        summary, kept = summary_of(each.measure, self.convention), None if weights is None else weights[counted]
-        return {
-            name: None if level is None else figure_of(level[counted] * scale, summary, kept)
-            for name, level in (("ceiling", ceiling), ("chance", chance))
-        }
-
-    def results(
-        self,
-        *,
-        rules: Mapping[str, Any],
-        measures: Sequence[LabelledMeasure],
-        notes: Iterable[str],
-        intervals: Intervals,
-        seed: int,
-        **further: Any,
-    ) -> Results:
+    def results(self, *, measures: Sequence[LabelledMeasure], notes: Iterable[str], **further: Any) -> Results:
         """The results. notes: those of the whole, in order, each once. further: the other fields of `Results`."""
         return Results(
             values=tuple(self.values),
             row_attributes=tuple(self.row_attributes),
-            rules=rules,
             measures=tuple(measures),
             notes=tuple(dict.fromkeys(notes)),
-            intervals=intervals,
-            seed=seed,
             population_sd=self.convention.population_sd,
             **further,
         )

@@ -200,16 +200,6 @@ def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return np.log((1 + total) / (1 + judged.n_relevant(rel) - total))
 
 
-def _interpolated(view: JudgedRankings, recall: float, rel: float, rounding: Rounding) -> Floats:
-    if not 0 <= recall < math.inf:
-        raise BadUsage(f"recall={recall!r}; expected a number from 0.")
-    hit, target = view.relevant(rel), recall * view.n_relevant(rel)
-    whole = np.floor(target)
-    needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
-    so_far = view.count_so_far(hit)
-    return view.max_rows(np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0))
-
-
 @measure("IPrec", source=_INTERPOLATED, at="recall", aliases="iprec_at_recall")
 def interpolated_precision(
     judged: JudgedRankings, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: Rounding = "nearest"
@@ -224,7 +214,14 @@ def interpolated_precision(
     >>> interpolated_precision(view, recall=0.5).tolist(), interpolated_precision(view, recall=1.0).round(4).tolist()
     ([1.0], [0.6667])
     """
-    return _interpolated(judged.shown(judged_only), recall, rel, rounding)
+    if not 0 <= recall < math.inf:
+        raise BadUsage(f"recall={recall!r}; expected a number from 0.")
+    view = judged.shown(judged_only)
+    hit, target = view.relevant(rel), recall * view.n_relevant(rel)
+    whole = np.floor(target)
+    needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
+    so_far = view.count_so_far(hit)
+    return view.max_rows(np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0))
 
 
 @measure("IPrecAvg", source=_INTERPOLATED, aliases="11pt_avg 11pt")
@@ -240,7 +237,7 @@ def interpolated_average(
     """
     total = np.zeros(len(judged.queries))
     for recall in recalls:
-        total += _interpolated(judged, recall, rel, rounding)
+        total += interpolated_precision(judged, recall=recall, rel=rel, rounding=rounding)
     return ratio(total, len(recalls))
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import RANK, Measure, measure
-from rankwell.core.tables import Bools, Floats, Ints, ratio
+from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 
@@ -150,7 +150,8 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
     """
     given = measure.parameters
     if measure.name == "Success" and not given["judged_only"]:
-        return _averaged_success(_middle(view, given["rel"]), given["k"])
+        rank, k = _middle(view, given["rel"]), given["k"]
+        return (rank == 1 if k == 1 else rank < k + 1).astype(np.float64)
     if measure.entry.function is mean_rank and given["of"] == "all":
         # The mean place of a tied item is the middle of its places anyway.
         return mean_rank(view.with_random_order, **dict(measure.given))
@@ -167,11 +168,6 @@ def _middle(view: JudgedRankings, rel: float) -> Floats:
     rank = np.full(len(view.queries), np.inf)
     rank[queries] = view.above[row] + (view.tied[row] + 1) / 2
     return rank
-
-
-def _averaged_success(rank: Floats, k: int) -> Floats:
-    served: Bools = rank == 1 if k == 1 else rank < k + 1
-    return served.astype(np.float64)
 
 
 _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")

@@ -163,11 +163,7 @@ def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float =
 
 def _by_persistence(beta: float) -> Discount:
     _share("beta", beta)
-
-    def _worth(rank: Ints | Floats) -> Floats:
-        return np.power(beta, rank.astype(np.float64) - 1.0)
-
-    return _worth
+    return lambda rank: np.power(beta, rank.astype(np.float64) - 1.0)
 
 
 @measure("NRBP", source=_NRBP)

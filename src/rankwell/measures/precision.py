@@ -84,11 +84,6 @@ def precision_at(
     return ratio(_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
 
 
-def _findable(view: JudgedRankings, rel: float, k: int | None, denom: str) -> Floats:
-    relevant = view.n_relevant(rel)
-    return np.minimum(relevant, k) if denom == "min" and k is not None else relevant
-
-
 @measure(
     "R",
     source=_CRANFIELD + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
@@ -115,7 +110,8 @@ def recall(
     ([0.5], [1.0], [1.0])
     """
     view = judged.shown(judged_only)
-    return ratio(_found(view, rel, k), _findable(view, rel, k, denom))
+    relevant = view.n_relevant(rel)
+    return ratio(_found(view, rel, k), np.minimum(relevant, k) if denom == "min" and k is not None else relevant)
 
 
 def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -187,10 +183,6 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
-def _multiple(judged: JudgedRankings, x: float, rel: float) -> Ints:
-    return np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
-
-
 @measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult", expected="linear")
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
@@ -200,7 +192,7 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     >>> r_precision_multiple(view, x=0.5).tolist(), r_precision_multiple(view, x=2.0).tolist()
     ([1.0], [0.5])
     """
-    depth = _multiple(judged, x, rel)
+    depth = np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
     return ratio(_found(judged, rel, depth), depth)
 
 

@@ -73,11 +73,7 @@ def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Float
 
 def _reach(p: float) -> Callable[[Ints], Floats]:
     """The chance that the user comes as far as a rank."""
-
-    def _chance(rank: Ints) -> Floats:
-        return np.power(p, rank.astype(np.float64) - 1.0)
-
-    return _chance
+    return lambda rank: np.power(p, rank.astype(np.float64) - 1.0)
 
 
 @measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases="rbp rank_biased_precision", expected="linear")

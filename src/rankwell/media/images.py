@@ -44,8 +44,27 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
     if _is_video(head):
         frame = _reduced(_video_frame(place), longest)
         return frame.convert("L") if grey else frame
-    with _decoding(place, head):
-        return _still(place, longest, grey=grey)
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with _silence():
+            return _still(place, longest, grey=grey)
+    except Image.DecompressionBombError as error:
+        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        raise BadInput(
+            f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the memory. "
+            "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
+        ) from error
+    except UnidentifiedImageError as error:
+        raise BadInput(
+            f"{path} begins with {head[:16]!r}: not a complete picture or video. Save it as JPEG, PNG, GIF or MP4."
+        ) from error
+    except (BadInput, MemoryError):
+        raise
+    except Exception as error:
+        raise BadInput(
+            f"{path}: the picture is damaged ({str(error) or type(error).__name__}); fetch or save it again."
+        ) from error
 
 
 def _head(path: Path) -> bytes:
@@ -72,55 +91,25 @@ def _is_video(head: bytes) -> bool:
     return riff or stream or head.startswith(_VIDEO_MARKS) or head[4:8] in _OLD_ATOMS
 
 
-class _Silence:
-    """No warnings while any thread decodes: the first one in changes the filters, the last one out restores them."""
-
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-        self._filters = warnings.catch_warnings()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._filters = warnings.catch_warnings()
-                self._filters.__enter__()
-                warnings.simplefilter("ignore")
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._filters.__exit__(None, None, None)
-
-
-_SILENCE = _Silence()
+_INSIDE: "list[warnings.catch_warnings[None]]" = []
+_LOCK = threading.Lock()
 
 
 @contextmanager
-def _decoding(path: Path, head: bytes) -> "Generator[None]":
-    """Turns every exception of a decoder into a message that names the file. Pillow's warnings concern the file, too."""
-    from PIL import Image, UnidentifiedImageError
-
+def _silence() -> "Generator[None]":
+    """No warnings while any thread decodes: the first one in changes the filters, the last one out restores them."""
+    with _LOCK:
+        filters = _INSIDE[0] if _INSIDE else warnings.catch_warnings(action="ignore")
+        if not _INSIDE:
+            filters.__enter__()
+        _INSIDE.append(filters)
     try:
-        with _SILENCE:
-            yield
-    except Image.DecompressionBombError as error:
-        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
-        raise BadInput(
-            f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the memory. "
-            "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
-        ) from error
-    except UnidentifiedImageError as error:
-        raise BadInput(
-            f"{path} begins with {head[:16]!r}: not a complete picture or video. Save it as JPEG, PNG, GIF or MP4."
-        ) from error
-    except (BadInput, MemoryError):
-        raise
-    except Exception as error:
-        raise BadInput(
-            f"{path}: the picture is damaged ({str(error) or type(error).__name__}); fetch or save it again."
-        ) from error
+        yield
+    finally:
+        with _LOCK:
+            _INSIDE.pop()
+            if not _INSIDE:
+                filters.__exit__(None, None, None)
 
 
 def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
@@ -252,7 +241,7 @@ def locate(ids: Iterable[str], folder: Path) -> dict[str, Path]:
     """The picture or video of each id among the files below a folder; an id without a file is not in the result.
 
     An id is a path within the folder or a file's name, with or without the ending; a file with the same ending comes first, then
-    pictures before videos, as a clip is often kept beside its still. Raises BadInput where files of two folders answer to one id.
+    pictures before videos. Raises BadInput where files of two folders answer to one id.
     """
     named: dict[str, list[Path]] = {}
     for path in list_media(folder):
@@ -296,14 +285,14 @@ class Thumbnails:
         return self._kept(name)
 
     def _read(self, name: str) -> Thumbnail:
-        if name not in self._files:
+        file = self._files.get(name)
+        try:
+            if file is not None:
+                return Thumbnail(read_picture(file, longest=self._longest))
             problem, message = "no file", f"{name}: no picture or video has this name."
-        else:
-            try:
-                return Thumbnail(read_picture(self._files[name], longest=self._longest))
-            except MissingExtra as error:
-                problem, message = "a video, not read", str(error)
-            except BadInput as error:
-                problem, message = "cannot be read" if self._files[name].exists() else "no file", str(error)
+        except MissingExtra as error:
+            problem, message = "a video, not read", str(error)
+        except BadInput as error:
+            problem, message = "cannot be read" if file and file.exists() else "no file", str(error)
         self.problems[name] = message
         return Thumbnail(None, problem)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from rankwell.errors import UnknownName
 
@@ -217,17 +217,14 @@ def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
     return {text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)}
 
 
-@dataclass(frozen=True)
-class Containment:
+class Containment(NamedTuple):
     """When a text holds an answer: `holds(prepare(text), prepare(answer))`; texts that are asked often are prepared once.
 
     whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is not in `focus`.
     """
 
-    name: str
-    source: str
     prepare: Step
-    whole_tokens: bool
+    whole_tokens: bool = False
 
     def holds(self, text: str, answer: str) -> bool:
         """Whether the text holds the answer, both prepared; an answer of nothing is in every text, as in the sources."""
@@ -237,13 +234,10 @@ class Containment:
 
 
 CONTAINMENTS: Mapping[str, Containment] = {
-    each.name: each
-    for each in (
-        Containment("dpr", "DPR's has_answer, Karpukhin and others 2020", NORMALIZERS["dpr"], True),
-        Containment("kilt", "KILT's answer in context, Petroni and others 2021", NORMALIZERS["squad"], False),
-        Containment("lower", "Haystack's EvalDocuments 2021, PIAF's open domain", str.lower, False),
-        Containment("raw", "Haystack 1's answer_match 2022", str, False),
-    )
+    "dpr": Containment(NORMALIZERS["dpr"], whole_tokens=True),  # DPR's has_answer, Karpukhin and others 2020
+    "kilt": Containment(NORMALIZERS["squad"]),  # KILT's answer in context, Petroni and others 2021
+    "lower": Containment(str.lower),  # Haystack's EvalDocuments 2021, PIAF's open domain
+    "raw": Containment(str),  # Haystack 1's answer_match 2022
 }
 
 

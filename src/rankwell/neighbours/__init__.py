@@ -5,7 +5,6 @@ what is clearly above or below, and the rest is scored in float64 by `rankwell.c
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol, TypeVar
@@ -215,7 +214,11 @@ class _Task:
                 raise RuntimeError("products in float64 are never given up")
             return result
 
-        with _blas_threads(max(1, processors() // workers)):
+        if workers == 1:
+            return in_threads(_done, range(0, n, rows), workers=1)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(max(1, processors() // workers), user_api="blas"):
             return in_threads(_done, range(0, n, rows), workers=workers)
 
     def space(self, *, double: bool = False) -> Space:
@@ -258,10 +261,7 @@ def _search_part(task: _Task, part: _QueryRange, k: int) -> Best | None:
     block = space.queries(first, part.stop)
     patience = np.inf if space.double else _PATIENCE
 
-    def _score(rows: Ints, columns: Ints) -> Floats:
-        return task.score(rows + first, columns)
-
-    shortlist = Shortlist(k, space, block.squares, _score, patience=patience)
+    shortlist = Shortlist(k, space, block.squares, lambda rows, columns: task.score(rows + first, columns), patience=patience)
     multiplier = task.open(block)
     for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
         reach = block.reach[rows]
@@ -310,15 +310,6 @@ def _rank_part(task: _Task, part: _QueryRange, wanted: Ints) -> RankCounts | Non
     for counts in (above, tied, before):
         counts[wanted < 0] = -1
     return RankCounts(scores, above, tied, before)
-
-
-def _blas_threads(number: int) -> AbstractContextManager[Any]:
-    """While it is entered, a product of matrices uses so many threads."""
-    if number == processors():
-        return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(number, user_api="blas")
 
 
 def _rounded(values: Floats, space: Space, towards: float) -> Reals:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwell.core.kernels.matrix_counts import ComparedScores, PositiveCounts, Progress, equal_rows, lots, names_of
-from rankwell.core.kernels.similarity import Block, Metric, Space, score_pairs
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.kernels.similarity import Metric, Space, score_pairs
+from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, Positives
 from rankwell.errors import BadInput
 from rankwell.neighbours import ranks_of, search
@@ -77,7 +77,15 @@ class _ComparedVectors:
             for first, last in lots(ends, _ITEMS):
                 begin = int(ends[first - 1]) if first else 0
                 starts = np.concatenate([[0], ends[first : last - 1] - begin])
-                higher, same = _compare(space, (owners, listed), block, (top, begin), int(ends[last - 1]), mine[rows])
+                loaded = space.items(begin, int(ends[last - 1]))
+                products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
+                products -= space.place(mine[rows], block.squares)[:, None]
+                # Beside the bound of the product: the difference from the place is rounded once more.
+                slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
+                higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
+                row, column = np.nonzero(np.abs(products) <= slack)
+                near = score_pairs(owners.vectors, listed.vectors, row + top, column + begin, self.metric)
+                higher[row, column], same[row, column] = near > mine[row + top], near == mine[row + top]
                 above_here = np.logical_or.reduceat(higher, starts, axis=1)
                 tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
                 above[rows] += np.count_nonzero(above_here, axis=1)
@@ -102,21 +110,3 @@ class _ComparedVectors:
 
 
 Compared = ComparedScores | _ComparedVectors
-
-
-def _compare(
-    space: Space, sides: tuple[Embeddings, Embeddings], block: Block, begin: tuple[int, int], stop: int, mine: Floats
-) -> tuple[Bools, Bools]:
-    """(queries, items) whether items score higher than `mine`, and whether the same, exactly. begin: the first of both."""
-    first, start = begin
-    loaded = space.items(start, stop)
-    products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
-    products -= space.place(mine, block.squares)[:, None]
-    # Beside the bound of the product: the difference from the place is rounded once more.
-    slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
-    higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
-    row, column = np.nonzero(np.abs(products) <= slack)
-    exact = score_pairs(sides[0].vectors, sides[1].vectors, row + first, column + start, space.metric)
-    higher[row, column] = exact > mine[row]
-    same[row, column] = exact == mine[row]
-    return higher, same

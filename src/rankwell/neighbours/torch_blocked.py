@@ -1,7 +1,5 @@
 """Search with torch, on a GPU where there is one: the products, the comparison and the counting stay on the device."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -44,8 +42,13 @@ class _TorchMultiplier:
     def _products(self, rows: slice, excluded: ExcludedPairs) -> Any:
         queries = self._queries[rows]
         out = self._space[: len(queries) * len(self._items)].view(len(queries), len(self._items))
-        with _full_precision(self._torch):
+        # No TF32 and no bfloat16: their rounding is far beyond the bound.
+        before = self._torch.get_float32_matmul_precision()
+        self._torch.set_float32_matmul_precision("highest")
+        try:
             self._torch.matmul(queries, self._items.T, out=out)
+        finally:
+            self._torch.set_float32_matmul_precision(before)
         if len(excluded.rows):
             out[self._send(excluded.rows), self._send(excluded.columns)] = -float("inf")
         return out
@@ -73,20 +76,6 @@ class _TorchMultiplier:
             row, column = torch.nonzero(between, as_tuple=True)
             found.append((row.cpu().numpy(), column.cpu().numpy(), np.full(len(row), which)))
         return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-@contextmanager
-def _full_precision(torch: Any) -> Generator[None]:
-    """No TF32 and no bfloat16 in products: their rounding is far beyond the bound."""
-    before = torch.get_float32_matmul_precision()
-    if before == "highest":
-        yield
-        return
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 BACKENDS.add("torch", Backend("torch", _TorchMultiplier, 1024, 8192))

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -150,11 +151,7 @@ def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = Fa
             _refuse(directory / MANIFEST)
         return {}
     states = [manifest.files, manifest.written]
-    names = [
-        name
-        for name in dict.fromkeys(name for state in states for name in state)
-        if _OWN.fullmatch(name) and (directory / name).is_file()
-    ]
+    names = [name for name in dict.fromkeys(chain(*states)) if _OWN.fullmatch(name) and (directory / name).is_file()]
     found: dict[str, str] = {}
     for name, digest in zip(names, in_threads(digest_of, [directory / name for name in names]), strict=True):
         if digest in [state.get(name) for state in states]:

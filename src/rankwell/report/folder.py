@@ -83,10 +83,8 @@ def write_folder(
 ) -> list[Path]:
     """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
 
-    charts: whether to write every registered chart that has something to draw, as PNG and as SVG. others: files that the caller
-    has written into the draft of the folder. inputs: what was read.
-
-    Raises BadInput for a missing column and for columns of different length, and as `drafting` and `publish` do.
+    charts: whether to write every registered chart that has something to draw. others: files that the caller has written into the
+    draft of the folder. inputs: what was read. Raises BadInput for columns missing or of unequal length, and as `drafting`.
     """
     with drafting(directory, inputs) as draft:
         texts = {
@@ -109,12 +107,11 @@ def write_folder(
 def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str]]]:
     """The tables of a folder by the names of their files: columns, and the types of those that are written."""
     tables = {PER_QUERY: per_query_columns(content.values, content.row_attributes)}
-    for name, own, types, further in (
-        (DETAILS, getattr(content.details, "arrays", content.details), DETAIL_TYPES, ["detail"]),
-        (ITEMS, content.items, ITEM_TYPES, list(ITEM_TYPES)),
-    ):
-        if own is not None and (name == DETAILS or _height(own)):
-            tables[name] = {**{each: [None] * _height(own) for each in further}, **own}, types
+    details = getattr(content.details, "arrays", content.details)
+    if details is not None:
+        tables[DETAILS] = {"detail": [None] * _height(details), **details}, DETAIL_TYPES
+    if content.items is not None and (n := _height(content.items)):
+        tables[ITEMS] = {**{name: [None] * n for name in ITEM_TYPES}, **content.items}, ITEM_TYPES
     if content.queries is not None:
         tables[QUERIES] = _query_table(content.queries)
     return tables
@@ -132,8 +129,8 @@ def _base() -> Any:
 def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:
     """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
 
-    None, NaN and masked entries become null. A text that is not UTF-8 is written with its odd bytes as escapes (`\\udcff`).
-    Raises BadInput where a column of `types` is missing, the columns differ in length, or the disk is full.
+    None, NaN and masked entries become null; what is not UTF-8 is escaped. Raises BadInput where a column of `types` is missing,
+    the columns differ in length, or the disk is full.
     """
     import duckdb
 

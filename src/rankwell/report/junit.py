@@ -17,10 +17,7 @@ class Case(NamedTuple):
 
 
 def junit_text(suite: str, cases: Sequence[Case]) -> str:
-    """One suite of cases as JUnit XML, ending in a line break; the same cases give the same bytes, because no time is written.
-
-    What XML cannot hold (control characters, bytes that are not UTF-8) is written as escapes.
-    """
+    """One suite of cases as JUnit XML without times, ending in a line break; what XML cannot hold is written as escapes."""
     failures, errors = sum(bool(each.failure) for each in cases), sum(bool(each.error) for each in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     lines = [

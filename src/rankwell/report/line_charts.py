@@ -198,9 +198,7 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     if not numbers or len(values) == 1:
         return {"field": "value", "type": "ordinal", "scale": {"domain": [_shown(value) for value in values]}, "axis": axis}
     kind, domain = _domain(min(values), max(values))
-    scale = {"type": kind, "domain": domain, "nice": False, "zero": False}
-    marks = {**axis, "values": sorted(values), "format": ".12~g", "grid": True}
-    return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
+    return quantity("value", domain, {**axis, "values": sorted(values), "format": ".12~g", "grid": True}, zero=False, type=kind)
 
 
 def _shown(value: Any) -> str:
@@ -221,7 +219,13 @@ def _parameter_panel(
         }
         for row in rows
     ]
-    y = _slope_scale([point[end] for point in points for end in (_ENDS if bars else ("mean",)) if point[end] is not None])
+    ends = [point[end] for point in points for end in (_ENDS if bars else ("mean",)) if point[end] is not None]
+    low, high = min(ends), max(ends)
+    # What is there with some room, not from 0, as lines are read by their slope.
+    edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
+    # As many decimals as the ticks need: 0.75 is not 0.8.
+    y = _scale(edges, format=".12~g")
+    y["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
     mean = {"y": {**y, "field": "mean"}}
     line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
     if len(shown) > 1:
@@ -244,13 +248,3 @@ def _parameter_panel(
         "encoding": {"x": x, "color": colour},
         "layer": layers,
     }
-
-
-def _slope_scale(ends: Sequence[float]) -> dict[str, Any]:
-    """The scale and its ticks: what is there with some room, not from 0, as lines are read by their slope."""
-    low, high = min(ends), max(ends)
-    edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
-    # As many decimals as the ticks need: 0.75 is not 0.8.
-    scale = _scale(edges, format=".12~g")
-    scale["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
-    return scale

@@ -108,11 +108,12 @@ def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
     costs = cost_rows(table) if table.costs else []
     said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
     marks = [value for name, value in table.footnotes.items() if name not in said]
+    lines_of_costs = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in costs]
     lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
     parts = [
         f"<{level}>{_safe(table.title)}{exact}</{level}>",
         _html_figures(table),
-        *([f"<h2>{PERFORMANCE}</h2>\n{_html_rows(costs)}"] if costs else []),
+        *([f"<h2>{PERFORMANCE}</h2>\n{_html_table(costs[0], lines_of_costs)}"] if costs else []),
         "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in lines) + "\n</ul>" if lines else "",
     ]
     return "\n".join(part for part in parts if part)
@@ -141,10 +142,6 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
         found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
     own = " ".join(part for part in (interval, table.beside(each)) if part)
     return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{own}</small>" if own else "")
-
-
-def _html_rows(rows: Sequence[Row]) -> str:
-    return _html_table(rows[0], [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows])
 
 
 def _html_table(names: Iterable[str], lines: Sequence[str]) -> str:

@@ -19,9 +19,8 @@ CACHED = "*"
 class SystemFigure(NamedTuple):
     """The figure that one system reached on one data set.
 
-    mean, ci_low, ci_high: in `unit`; None where undefined. better_than: systems that this one is significantly better than.
-    printed: the text of a published figure, "" for a measured one. warning: why a published figure cannot be right, or "".
-    gap: the word in place of a missing figure, as `failed`, or "". why: the reason for it.
+    mean, ci_low, ci_high: in `unit`; None where undefined. printed: the text of a published figure. warning: why that cannot be
+    right. gap: the word in place of a missing figure, as `failed`. why: the reason for it.
     """
 
     system: str
@@ -40,10 +39,7 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """Time and memory that one system took on one data set, and its training as its user states it; None or "" where unknown.
-
-    from_cache: number of the `images` whose vectors or features come from an earlier run.
-    """
+    """Time and memory of one system on one data set, and its training; `from_cache` of the `images` come from an earlier run."""
 
     system: str
     dataset: str

@@ -2,11 +2,15 @@
 
 import io
 import math
+import re
+from collections.abc import Iterable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.media.contact_sheet.details import Sheet, Tile
+from rankwell.media.contact_sheet import Sheet, Tile
 from rankwell.media.contact_sheet.letters import Letters
+from rankwell.store import write_bytes
 
 _WIDTH, _MARGIN, _GAP, _LARGEST_TILE, _FRAME = 1200, 24, 16, 280, 4
 _MOST_COLUMNS = 6
@@ -30,6 +34,16 @@ class _Text(NamedTuple):
     def height(self) -> int:
         """Pixels of all lines and of the room before them."""
         return self.before + self.letters.height * len(self.lines)
+
+
+def write_sheets(directory: Path, sheets: Iterable[Sheet]) -> list[Path]:
+    """Draws each sheet into a PNG named by its place and the query's id; letters that not every file system takes become `_`."""
+    paths: list[Path] = []
+    for place, sheet in enumerate(sheets, 1):
+        safe = re.sub(r"[^A-Za-z0-9.-]+", "_", sheet.name).strip("._-")[:80]
+        paths.append(directory / f"{place:03d}{'_' if safe else ''}{safe}.png")
+        write_bytes(paths[-1], draw_sheet(sheet))
+    return paths
 
 
 def draw_sheet(sheet: Sheet, *, scale: int = 2) -> bytes:

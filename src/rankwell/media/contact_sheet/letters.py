@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
 _INSTEAD = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u00a0": " ", "×": "x", "ß": "ss", "æ": "ae", "œ": "oe"}
-
-
 _BELOW = "\u0327"
 _MARKS = {
     **{"\u0300": ("`", 1.0), "\u0301": ("´", 1.0), "\u0302": ("^", 0.55), "\u0303": ("~", 0.65), "\u0304": ("-", 0.9)},

@@ -28,7 +28,10 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
         columns, panels = _in_columns(parts, names)
         panels += _by_title([(f"{part}: {_title(row)}", row) for part, mine in joined.items() for row in mine], names, columns)
     elif names is None:
-        columns, panels = 1, _of_one_run(rows)
+        # Measures under each other, a panel per unit.
+        units = list(dict.fromkeys(row["unit"] for row in rows))
+        room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
+        columns, panels = 1, [_panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
     else:
         titled = [(_title(row), row) for row in rows]
         columns = charts.columns_for(len(dict(titled)))
@@ -46,13 +49,6 @@ def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str
         part = charts.part_of(row, keys)
         (parts if not row_attributes or part in known else joined).setdefault(part, []).append(row)
     return parts, joined
-
-
-def _of_one_run(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Measures under each other, a panel per unit."""
-    units = list(dict.fromkeys(row["unit"] for row in rows))
-    room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
-    return [_panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
 
 
 def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None) -> tuple[int, list[dict[str, Any]]]:

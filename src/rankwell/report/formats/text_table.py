@@ -1,7 +1,6 @@
 """The table on a terminal, and the same text in a pipe; where it does not fit the terminal, a block of lines per row.
 
-Before that, what leaves the table first are exact names and units, which stand below it then, the names of runs, which stand
-above their rows, and `sd`, `chance` and `ceiling`, which is said.
+What leaves the table before that: exact names and units, names of runs, then `sd`, `chance` and `ceiling`, which is said.
 """
 
 from functools import partial

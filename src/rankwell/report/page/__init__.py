@@ -1,7 +1,4 @@
-"""The page: one HTML file that opens from disk, with the verdict, every query, and the lists of the most instructive ones.
-
-Here are its source and what its files share; docs/page.md describes its data.
-"""
+"""The page: one HTML file that opens from disk; here are its source and what its files share. docs/page.md describes its data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -10,17 +10,15 @@ from rankwell import __version__
 from rankwell.core.tables import Bools, Floats, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
-from rankwell.io.result_folder import ITEMS, QUERIES
+from rankwell.io.result_folder import ITEMS, QUERIES, connected
 from rankwell.report import plain, rule_pairs
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
 from rankwell.report.page.scripts import view_marks
 from rankwell.report.page.summaries import Key
-from rankwell.report.page.tables import NEAR, PART, Overview, Tables, opened
+from rankwell.report.page.tables import NEAR, PART, Overview, Tables
 
 SCHEMA = 1
-
-
 Rows = list[list[list[Any]]]
 """Of one query: per run its rows [item, rank, score, grade, state, detail]."""
 
@@ -89,10 +87,13 @@ class PageData:
 def page_data(source: PageSource) -> PageData:
     """The data of a page. Raises BadInput for tables that are damaged, naming the file."""
     measures = summaries.measure_table(source)
-    with opened(source.places, source.runs) as tables:
+    with connected() as session:
+        tables = Tables(source.places, source.runs, session)
         questions = questions_of(source, measures, tables.columns(QUERIES))
         parts = [part for _, part in questions.keys]
-        overview = tables.overview(cut_of(measures)) if tables.join(questions.keys) else None
+        # The first cut-off of a measure that lists are deep enough for.
+        cuts = (cut for cut in (summaries.cutoff_of(key.measure) for key in measures) if cut and cut < MOST_RESULTS)
+        overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
         items = items_of(source, tables)
         lists, shown, rule = dict[int, Rows](), list[int](), "No lists: the results were kept without details.parquet."
         if overview is not None:
@@ -221,12 +222,6 @@ def flags_of(source: PageSource, questions: PageQueries, overview: Overview | No
     whole = {name for name, column in found.items() if column.all() and len(questions.keys) > 1}
     some = {name: np.flatnonzero(column).tolist() for name, column in found.items() if column.any() and name not in whole}
     return some, [f"{name}: all {len(questions.keys):,} queries" for name in found if name in whole]
-
-
-def cut_of(measures: Mapping[Key, Any]) -> int | None:
-    """The first cut-off of a measure that lists are deep enough for."""
-    cuts = (summaries.cutoff_of(key.measure) for key in measures)
-    return next((cut for cut in cuts if cut is not None and cut < MOST_RESULTS), None)
 
 
 def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:

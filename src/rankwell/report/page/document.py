@@ -5,8 +5,8 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ _CALL = "rankwellPart("
 def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
     """Writes the page, and returns its path and those of the files of lists beside it; the same source gives the same bytes.
 
-    most_bytes: above this size of the data the lists go to files, for report.html in report_data/, each whole or not at all.
+    most_bytes: above this size of the data the lists go to files, for report.html in report_data/, each whole or not at all. A
+    manifest in the folder lists them all. Raises BadUsage, without `--overwrite`, for another file in their place.
     """
     refuse_blocked(path)
     beside = f"{path.stem}_data"
@@ -41,12 +42,27 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
         text = _json(made.head() | {"parts": [part[:3] for part in parts]})
-    files = {**{name: listed for name, *_, listed in parts}, path.name: render_page(text, source.title, parted=bool(parts))}
-    with _listing(path.parent, files, beside):
-        for name, content in files.items():
-            write_text(path.parent / name, content)
-        _remove_parts(path.parent / beside, {Path(name).name for name in files})
-    return [path, *(path.parent / name for name, *_ in parts)]
+    files = {**{name: lists for name, *_, lists in parts}, path.name: render_page(text, source.title, parted=bool(parts))}
+    folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
+    raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
+    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
+    manifest = read_manifest(folder) if is_result_folder(folder) else None
+    for name, digest in own.items():
+        known = [digest] if manifest is None else [digest, manifest.files.get(name), manifest.written.get(name)]
+        if (folder / name).is_file() and digest_of(folder / name) not in known and not may_overwrite():
+            raise BadUsage(f"{folder / name} is there with another content; name another file with -o, or --overwrite.")
+    listed = {} if manifest is None else manifest.files
+    kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
+    if manifest is not None and listed:
+        # They leave the manifest until they are written, so that it never lists what is not there.
+        write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
+    for name, content in files.items():
+        write_text(folder / name, content)
+    _remove_parts(folder / beside, {Path(name).name for name in files})
+    if manifest is not None and listed:
+        content = {name: each for name, each in manifest.content.items() if name != "written"}
+        write_manifest(folder, content, kept | own)
+    return [folder / name for name in names]
 
 
 def render_page(data: str, title: str, *, parted: bool) -> str:
@@ -115,26 +131,3 @@ def _remove_parts(folder: Path, kept: set[str]) -> None:
             path.unlink()
     with suppress(OSError):
         folder.rmdir()
-
-
-@contextmanager
-def _listing(folder: Path, files: Mapping[str, str], beside: str) -> Generator[None]:
-    """Puts a page and its lists among the files of a manifest beside it, if there is one that lists files, once they are there.
-
-    Raises BadUsage, without `--overwrite`, for a file in their place that no manifest lists as it is.
-    """
-    manifest = read_manifest(folder) if is_result_folder(folder) else None
-    raw = {name: text.encode("utf-8", "surrogateescape") for name, text in sorted(files.items(), key=lambda each: "/" in each[0])}
-    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
-    for name, digest in own.items():
-        known = [digest] if manifest is None else [digest, manifest.files.get(name), manifest.written.get(name)]
-        if (folder / name).is_file() and digest_of(folder / name) not in known and not may_overwrite():
-            raise BadUsage(f"{folder / name} is there with another content; name another file with -o, or --overwrite.")
-    if manifest is None or not manifest.files:
-        yield
-        return
-    kept = {name: digest for name, digest in manifest.files.items() if name not in own and not name.startswith(f"{beside}/")}
-    write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
-    yield
-    content = {name: each for name, each in manifest.content.items() if name != "written"}
-    write_manifest(folder, content, kept | own)

@@ -17,10 +17,7 @@ from rankwell.store import Cache
 
 
 def vega_bundle() -> str:
-    """The script of Vega in a scope of its own, fit to stand in a page; it makes `window.vegaEmbed`.
-
-    Putting it together takes vl-convert seconds, so that it is kept in the user's cache folder, where that can be written.
-    """
+    """The script of Vega in a scope of its own, fit to stand in a page; kept in the user's cache, as making it takes seconds."""
     import vl_convert
 
     version = metadata.version("vl-convert-python")
@@ -46,10 +43,9 @@ def task_views() -> list[str]:
 
 
 def view_marks(protocol: str) -> frozenset[str]:
-    """The marks of a task that decide the data of its pages; none for a protocol that is not a task's.
+    """The marks of a task that decide the data of its pages, from the first line of its script; none for other protocols.
 
-    `// @page keyed`, the first line of the task's script, states that results have a key of right answers, so that no other item
-    is unjudged; `partial` that a run may leave out queries that were not put to it. The line is not part of the page.
+    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a run may leave out queries.
     """
     script = files("rankwell.tasks") / protocol / "page.js"
     found = _MARKS.match(script.read_text(encoding="utf-8")) if protocol.isidentifier() and script.is_file() else None

@@ -135,11 +135,7 @@ _MOST_MEASURES, _MOST_LINES, _MOST_CURVES = 6, 36, 6
 
 
 def charts(source: PageSource) -> list[dict[str, Any]]:
-    """`{"id", "title", "note", "spec"}` of every chart that has something to draw; see docs/page.md.
-
-    They hold what can be taken in at a glance: of many measures and systems the first ones, as their notes say. The page's tables
-    have every figure, and the interval of every difference.
-    """
+    """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its note says; see docs/page.md."""
     drawn = {"intervals": _intervals(source), "k_curves": _curves(source), "critical_difference": _mean_ranks(source)}
     return [_entry(name, *found) for name, found in drawn.items() if found is not None]
 

@@ -1,14 +1,13 @@
 """The tables of result folders, joined to the page's queries and runs: what is known of queries, and what lists hold."""
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
-from rankwell.io.result_folder import DETAILS, column_types, connected, read_table, reading
+from rankwell.io.result_folder import DETAILS, column_types, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ class Overview(NamedTuple):
     """Properties of the lists of each run and query, arrays of (runs, queries).
 
     listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
-    first: the rank of the first relevant one, NaN for none. unjudged: how many of the first 10 are. tied: whether the scores
-    on both sides of the cut are equal.
+    first: the rank of the first one, NaN for none. unjudged: how many of the first 10 are. tied: whether scores tie at the cut.
     """
 
     listed: Bools
@@ -44,6 +42,8 @@ class Tables:
 
     def __init__(self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
         self._places, self._runs, self._session = places, runs, session
+        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
+        session.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
@@ -135,15 +135,6 @@ class Tables:
     @property
     def _files(self) -> str:
         return ", ".join(str(path) for place in self._places if (path := place.folder / DETAILS).is_file())
-
-
-@contextmanager
-def opened(places: Sequence[PlacedFolder], runs: Sequence[str]) -> Generator[Tables]:
-    """The tables of these folders, for as long as they are read. runs: the page's, in order."""
-    with connected() as session:
-        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
-        session.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
-        yield Tables(places, runs, session)
 
 
 def _floats(column: Any) -> Floats:

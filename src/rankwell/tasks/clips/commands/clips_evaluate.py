@@ -11,7 +11,8 @@ from rankwell import report
 from rankwell.core.options import Input
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import Results
-from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
+from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
+from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result

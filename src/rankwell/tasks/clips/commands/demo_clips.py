@@ -20,7 +20,8 @@ from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.io.files import read_texts
 from rankwell.io.matrices import write_ids
-from rankwell.media.contact_sheet import sheets_of, write_sheets
+from rankwell.media.contact_sheet import sheets_of
+from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
 from rankwell.report.drafts import drafting, holding, keeping
 from rankwell.report.page import NAME

@@ -15,7 +15,8 @@ from rankwell import report
 from rankwell.core.tables.matrices import Place, name_places
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
+from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
+from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
