@@ -214,10 +214,9 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
 
 
 def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
-    """The view of a scorer that gives all `candidates` items of a query one score, all judged items among them, junk none.
+    """The view of a scorer that gives all `candidates` items, (queries,), one score, judged ones among them; ranks mean nothing.
 
-    The chance level of a measure is its expected value here; the ranks mean nothing.
-    candidates: (queries,). Raises BadInput for a query with fewer candidates than judged items, naming it.
+    The chance level of a measure is its expected value here. Raises BadInput for fewer candidates than judged items.
     """
     flat, real, owner, counts = _real_rows(judgments, candidates)
     short = np.flatnonzero(counts > candidates)

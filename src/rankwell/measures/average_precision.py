@@ -32,13 +32,6 @@ def _precisions(view: JudgedRankings, rel: float, depth: Depth = None, area: Are
     return view.sum_rows(np.where(hit & view.within(depth), height, 0.0))
 
 
-def _findable(view: JudgedRankings, rel: float, k: int | None, denom: Denominator) -> Floats:
-    if denom == "found":
-        return view.sum_rows(view.relevant(rel) & view.within(k))
-    relevant = view.n_relevant(rel)
-    return np.minimum(relevant, k) if denom == "min" and k is not None else relevant
-
-
 def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
     """(rows,) the relevant items of the tie that each row belongs to, and those above that tie."""
     inside = np.bincount(view.tie_of_row, weights=hit).astype(np.float64)[view.tie_of_row]
@@ -140,7 +133,9 @@ def ap(
     view = judged.shown(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
-    return ratio(_precisions(view, rel, k, area), _findable(view, rel, k, denom))
+    findable = view.sum_rows(view.relevant(rel) & view.within(k)) if denom == "found" else view.n_relevant(rel)
+    findable = np.minimum(findable, k) if denom == "min" and k is not None else findable
+    return ratio(_precisions(view, rel, k, area), findable)
 
 
 @measure(

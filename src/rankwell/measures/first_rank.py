@@ -33,10 +33,7 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
 
 
 def _best(view: JudgedRankings, rel: float) -> Floats:
-    """(queries,) the rank of the first positive; infinity without one.
-
-    Among t tied places in random order the first of p positives has the mean place (t + 1) / (p + 1).
-    """
+    """(queries,) the rank of the first positive; infinity without one. In random order: (t + 1) / (p + 1), t places, p positives."""
     if not view.in_random_order:
         return view.first_rank(view.relevant(rel))
     queries, row, positives = _leaders(view, rel)
@@ -145,8 +142,7 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
     """(queries,) a measure where tied items all stand at the middle of their places: the rule of Collaborative Experts and MMT.
 
     That is not the mean of the measure (`expected`): a positive tied with one other at the top has the rank 1.5, which
-    `Success@1` does not accept, while `Success@5` accepts up to 5.5, as the source's code does.
-    For `Success`, the medians and `MnR`; raises BadUsage for others. Source: Liu and others 2019, Use what you have.
+    `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu and others 2019, Use what you have.
     """
     given = measure.parameters
     if measure.name == "Success" and not given["judged_only"]:
@@ -174,8 +170,5 @@ _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")
 
 
 def reads_best_only(measure: Measure) -> bool:
-    """Whether a measure's value depends on a query's best positive, what ties with it and the number of positives only.
-
-    So does `MnR` unless it is of all positives. Queries have no judged items but positives here.
-    """
+    """Whether a measure depends on a query's best positive, its ties and the number of positives only, `MnR` by its `of`."""
     return measure.name in _FIRST_ONLY and measure.parameters.get("of", "best") == "best"

@@ -81,10 +81,7 @@ def _over_ideal(
 
 
 def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
-    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the first where several are.
-
-    The true optimum may be higher; ndeval's ideal is this one.
-    """
+    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the first where several are."""
     worth = np.ones(serves.shape[1])
     left = np.ones(len(serves), dtype=np.bool_)
     gains = np.zeros(min(depth, len(serves)))

@@ -219,10 +219,7 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
 
 
 def _as_trec_eval(group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool) -> tuple[int, int]:
-    """The counts of trec_eval where a group has more non-relevant items than relevant ones.
-
-    It compares *every* item with the non-relevant ones that it keeps: those among themselves, and each with itself too.
-    """
+    """The counts of trec_eval for too few relevant items: *every* item against the non-relevant ones kept, themselves too."""
     lowest = group.levels.min()
     kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]
     above = group.better & (group.levels > lowest)[None, :]

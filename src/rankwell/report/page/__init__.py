@@ -35,9 +35,8 @@ class PageSource:
     """The source of a page.
 
     values: of single queries, without differences; row_attributes: their further columns (`direction`). rows: the summary,
-    differences included. verdicts: sentences, the first is the headline. groups: rows of differences with `group`.
-    inputs: name -> content hash. places: the folders whose tables describe queries, results, items. texts: item -> its text.
-    pictures: ids of items -> the `data:` addresses of those that have a picture. seed: of what is drawn.
+    differences included. verdicts: sentences, the first is the headline. groups: rows of differences. inputs: name -> content
+    hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of those that have one.
     """
 
     title: str
