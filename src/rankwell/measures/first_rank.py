@@ -33,7 +33,7 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
 
 
 def _best(view: JudgedRankings, rel: float) -> Floats:
-    """(queries,) the rank of the first positive; infinity without one. In random order: (t + 1) / (p + 1), t places, p positives."""
+    """(queries,) the rank of the first positive, infinity without one; in random order (t + 1) / (p + 1) for p of t places."""
     if not view.in_random_order:
         return view.first_rank(view.relevant(rel))
     queries, row, positives = _leaders(view, rel)
