@@ -149,7 +149,7 @@ def _evaluated(file: str, statements: dict[str, SystemStatement], jobs: int, pro
     refuse_blocked(folder, folder=True)
     with chdir(found.folder):
         plans = plan_cells(found, folder, progress=progress)
-        other = next((each.cell.command for each in plans if each.work.stem != "instances_evaluate"), None)
+        other = next((each.cell.command for each in plans if each.work.command.words != "instances evaluate"), None)
         if other is not None:
             raise BadInput(f"{other.where} is {other.value!r}; expected 'instances', whose results this table shows.")
         done = list(evaluate_cells(SystemCells(), plans, jobs=jobs, progress=progress))
