@@ -24,7 +24,7 @@ from rankwell.stats.correlation import (
     pearson,
     spearman,
 )
-from rankwell.stats.distributions import student_p
+from rankwell.stats.intervals import student_p
 
 
 def columns(n, kind, seed=0):

@@ -15,8 +15,7 @@ from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import on_exact_grid, summarise, summary_notes
-from rankwell.stats.distributions import student_p, student_quantile
-from rankwell.stats.intervals import percentile_interval
+from rankwell.stats.intervals import percentile_interval, student_p, student_quantile
 
 
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):
@@ -267,7 +266,7 @@ def test_values_that_cannot_be_summarised_are_refused_at_the_door(wrong, message
 def test_scipys_compiled_functions_leave_its_package_to_those_who_need_more():
     code = """
 import sys
-from rankwell.stats.distributions import special_functions, student_quantile
+from rankwell.stats.intervals import special_functions, student_quantile
 quantile = student_quantile(0.95, 9)
 assert "scipy.special" not in sys.modules
 import scipy.special, scipy.stats
@@ -283,7 +282,7 @@ def test_a_scipy_whose_compiled_functions_have_another_name_gives_the_same_figur
     code = """
 import sys
 sys.modules["scipy.special._ufuncs"] = None
-import rankwell.stats.distributions as distributions
+import rankwell.stats.intervals as distributions
 import_module = distributions.importlib.import_module
 
 def without_the_old_name(name):

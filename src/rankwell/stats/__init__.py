@@ -11,8 +11,7 @@ import numpy as np
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats.distributions import check_level, student_quantile
-from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval
+from rankwell.stats.intervals import RANGES, Deviations, check_level, clopper_pearson, percentile_interval, student_quantile
 
 Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
-from rankwell.stats.distributions import check_level, student_quantile
+from rankwell.stats.intervals import check_level, student_quantile
 
 _MOST = 10**9
 _STEEP = 40

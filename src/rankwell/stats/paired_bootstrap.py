@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Ints, rounded
 from rankwell.stats import MIN_QUERIES, counted_in_both, resampled_sums
-from rankwell.stats.distributions import check_level
-from rankwell.stats.intervals import Deviations, percentile_interval
+from rankwell.stats.intervals import Deviations, check_level, percentile_interval
 
 _PIECE = 512
 """Columns that are resampled at once: 40 MiB of sums."""

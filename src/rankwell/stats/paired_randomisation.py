@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.stats import counted_in_both, on_exact_grid
-from rankwell.stats.distributions import binomial_p
+from rankwell.stats.intervals import binomial_p
 
 Method = Literal["binomial", "enumerated", "drawn"]
 _BUFFER = 1 << 22  # signs that are worked on at once: a product prepares its second factor anew for every block

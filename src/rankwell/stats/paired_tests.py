@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.stats.distributions import binomial_p, student_p, student_quantile
+from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):

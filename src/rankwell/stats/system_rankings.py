@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
-from rankwell.stats.distributions import check_level, special_functions
+from rankwell.stats.intervals import check_level, special_functions
 
 
 class Friedman(NamedTuple):
