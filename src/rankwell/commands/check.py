@@ -42,8 +42,6 @@ def check(
         Name of the judgments' format, where their content does not determine it.
     run_format
         Name of the runs' format, where their content does not determine it.
-    format
-        How to print.
     """
     truth = io.find_judgments(qrels, format=qrels_format)
     notes = [f"judgments: read as {truth.format}", *truth.notes]

@@ -63,8 +63,6 @@ def compare(
         Folders of results (name=FOLDER renames what is in them), or a file of judgments and two files of rankings or more.
     per_query
         One row per query and difference as well.
-    format
-        How to print.
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv, systems.csv, orders.csv, verdicts.txt,
         charts, and report.html, a page of it all.

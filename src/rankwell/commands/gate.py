@@ -92,8 +92,6 @@ def gate(
     ----------
     folder
         Results of any command that has -o.
-    format
-        How to print.
     junit
         File to write the same to as JUnit XML.
     """

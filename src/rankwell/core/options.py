@@ -242,12 +242,13 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
         if is_dataclass(hint):
             texts |= _described(hint)[1]
     known = arguments_of(function)
-    texts |= {each.name: _OVERWRITE_TEXT for each in known if each.name == "overwrite" and each.name not in texts}
+    texts = {each.name: _COMMON_TEXTS[each.name] for each in known if each.name in _COMMON_TEXTS} | texts
     order = {each.name: place for place, each in enumerate(known)}
     return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
 
 
-_OVERWRITE_TEXT = "Replace files that are there."
+_COMMON_TEXTS = {"format": "How to print.", "overwrite": "Replace files that are there."}
+"""The texts of parameters that many commands have, where a command has no other."""
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

@@ -24,7 +24,7 @@ from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
-from rankwell.store import Source, sources_of
+from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
 from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, Sample, cuts_gold, plan_measures
 from rankwell.tasks.agreement.measures.agreement_space import margin
@@ -83,14 +83,7 @@ def agree(
     chosen = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(f"{options.samples} samples were requested and there are {len(sample.items)} items: all are queries")
-    return evaluation.results(
-        panel,
-        tuple(each.name for each in models[1:]),
-        chosen,
-        [*rules.notes, *panel.warnings, *notes],
-        details=details,
-        sources=sources_of(named),
-    )
+    return evaluation.results(panel, named, chosen, [*rules.notes, *panel.warnings, *notes], details=details)
 
 
 def compare_lists(
@@ -231,17 +224,10 @@ class _AgreementEvaluation:
         self.definitions[name] = {"definition": definition, "better": better, "summary": "mean", "source": source}
 
     def results(
-        self,
-        panel: VectorPanel,
-        candidates: tuple[str, ...],
-        chosen: Mapping[str, Any],
-        notes: Sequence[str],
-        *,
-        details: bool,
-        sources: Mapping[str, Source],
+        self, panel: VectorPanel, named: Mapping[str, Any], chosen: Mapping[str, Any], notes: Sequence[str], *, details: bool
     ) -> Results:
-        """The results of all models. chosen: further options that decided a number."""
-        builder, sample, depth = self.builder, self._lists.sample, self._deepest
+        """The results of all models, which are `named`. chosen: further options that decided a number."""
+        builder, sample, depth, candidates = self.builder, self._lists.sample, self._deepest, tuple(named)[1:]
         intervals, seed = self._options.intervals, self._options.seed
         return builder.results(
             # Intervals, seed and version stand before the panel.
@@ -260,7 +246,7 @@ class _AgreementEvaluation:
                 "sample": sample,
                 "pairs": self.pairs,
             },
-            sources=sources,
+            sources=sources_of(named),
             intervals=intervals,
             seed=seed,
             check=lambda result: [_CHANGES_NOTE] if intervals == "t" and result.changes else [],

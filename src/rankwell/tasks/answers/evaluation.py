@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -49,21 +49,17 @@ def evaluate_answers(
     """
     plan = AnswerPlan(options, has_answers=predictions is not None)
     plan.check(predictions)
-    inputs = AnswerInputs.read(gold, predictions, options, options.duplicates or plan.rules.duplicates)
+    inputs = AnswerInputs(gold, predictions, options, options.duplicates or plan.rules.duplicates)
     return _AnswerEvaluation(plan, inputs, progress).results(details=details)
 
 
-class AnswerInputs(NamedTuple):
-    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs in rows."""
+class AnswerInputs:
+    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs in rows.
 
-    tables: Mapping[str, FoundTable[Any]]
-    corpus: Mapping[str, str] | None
-    names: Mapping[str, str]
-    files: Mapping[str, Source]
+    Raises NothingToEvaluate where a table has no question in common with the others.
+    """
 
-    @classmethod
-    def read(cls, gold: Any, predictions: Any, options: AnswerOptions, duplicates: Repeats) -> "AnswerInputs":
-        """Reads everything once. Raises NothingToEvaluate where a table has no question in common with the others."""
+    def __init__(self, gold: Any, predictions: Any, options: AnswerOptions, duplicates: Repeats) -> None:
         others = {name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")}
         places = {"gold": gold, "predictions": predictions, **others}
         tables: dict[str, FoundTable[Any]] = {"gold": read_questions(gold, format=options.gold_format)}
@@ -80,9 +76,9 @@ class AnswerInputs(NamedTuple):
             run, name = options.retrieved, options.retrieved_format
             found = tables["retrieved"] = read_retrieved(run, format=name, questions=questions, duplicates=duplicates)
             _refuse_other_questions(questions, found.table.index, "retrieved documents")
-        corpus = None if options.corpus is None else read_texts(options.corpus).texts
-        names = _names({role: places[role] for role in _PARTS if places[role] is not None})
-        return cls(tables, corpus, names, {name: Source(place) for name, place in places.items() if _is_file(place)})
+        self.tables, self.corpus = tables, None if options.corpus is None else read_texts(options.corpus).texts
+        self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
+        self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
 
 
 def _is_file(place: Any) -> bool:

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,11 +193,10 @@ class TransformersReader:
         nulls: list[float] = []
         for window in self._windows(question, passages):
             nulls.append(window.null)
-            for start, end, score in _best_spans(window, self._candidates, self._max_answer_tokens):
-                answer = _cut(passages[window.passage], start, end, score)
-                known = None if answer is None else found.get((answer.document or "", answer.start, answer.end))
-                if answer is not None and (known is None or known.score < score):
-                    found[answer.document or "", answer.start, answer.end] = answer
+            for answer in _best_answers(window, passages[window.passage], self._candidates, self._max_answer_tokens):
+                place = answer.document or "", answer.start, answer.end
+                if place not in found or found[place].score < answer.score:
+                    found[place] = answer
         null = Answer(None, min(nulls, default=0.0) - self._null_threshold)
         return ranked([*ranked(found.values())[: max(k, 0)], null])
 
@@ -261,20 +261,15 @@ class _Window(NamedTuple):
     null: float
 
 
-def _best_spans(window: _Window, candidates: int, longest: int) -> Iterator[tuple[int, int, float]]:
-    """The begin and end in the passage of every span of a good start and a good end, with its score."""
+def _best_answers(window: _Window, passage: Passage, candidates: int, longest: int) -> Iterator[Answer]:
+    """The answer of every span of a good start and a good end, without the white space that some tokenizers count to tokens."""
     firsts: list[int] = np.argsort(-window.starts, kind="stable")[:candidates].tolist()
     lasts: list[int] = np.argsort(-window.ends, kind="stable")[:candidates].tolist()
-    for first in firsts:
-        for last in lasts:
-            if first <= last < first + longest:
-                yield window.spans[first][0], window.spans[last][1], float(window.starts[first] + window.ends[last])
-
-
-def _cut(passage: Passage, start: int, end: int, score: float) -> Answer | None:
-    """The answer without the white space around it, which some tokenizers count to their tokens; None where nothing is left."""
-    start, end = _stripped(passage.text, start, end)
-    return Answer(passage.text[start:end], score, passage.document, start, end) if start < end else None
+    for first, last in product(firsts, lasts):
+        start, end = _stripped(passage.text, window.spans[first][0], window.spans[last][1])
+        if first <= last < first + longest and start < end:
+            score = float(window.starts[first] + window.ends[last])
+            yield Answer(passage.text[start:end], score, passage.document, start, end)
 
 
 def _clean(text: str) -> str:

@@ -93,17 +93,13 @@ class CopyCeilings:
             above = size - right if self.ties == "pessimistic" else place
             return Ceiling(measure(self._view(query, above, above, one, one)))
         single = measure.name == "Success" and measure.cutoff == 1
-        if not lone and not single and self._undecided(query, right / size):
+        # Several sets to choose from, none of positives alone.
+        sets, pure = (np.bincount(each, minlength=len(self.judgments.queries)) for each in (query, query[right == size]))
+        if not lone and not single and ((sets > 1) & (pure == 0)).any():
             return Ceiling(None, "which of several sets of videos or captions that are the same comes best first is not known")
         expected = measure.entry.expected
         view = self._view(query, -right / size, nothing, size, right)
         return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.given)))
-
-    def _undecided(self, query: Ints, share: Floats) -> bool:
-        """Whether a query has several sets to choose from, none of positives alone."""
-        several = np.bincount(query, minlength=len(self.judgments.queries)) > 1
-        pure = np.bincount(query[share == 1], minlength=len(self.judgments.queries)) > 0
-        return bool((several & ~pure).any())
 
     def _view(self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints) -> JudgedRankings:
         """The view of the cheapest choice of each query, with so many of its positives in it."""

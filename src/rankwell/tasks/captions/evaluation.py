@@ -13,16 +13,9 @@ from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse
 from rankwell.core.tables import TIE_RULES, Floats, MatrixTies, Values, sort_ids
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName
+from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
-from rankwell.evaluation.results import (
-    QUERIES_BEST_TIED,
-    QUERIES_COUNTED,
-    QUERIES_MASKED,
-    QUERIES_WITHOUT_RELEVANT,
-    Results,
-    ResultsBuilder,
-    progress_of,
-)
+from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, resampled_sums
 from rankwell.stats.intervals import RANGES, percentile_interval
@@ -186,10 +179,10 @@ class _CaptionEvaluation:
             )
         builder.add(run, measures, counted)
         builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
-            QUERIES_COUNTED: int(counted.sum()),
-            QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
-            QUERIES_MASKED: 0 if direction.video_to_text else inputs.masked,
-            QUERIES_BEST_TIED: run.n_best_tied,
+            results.QUERIES_COUNTED: int(counted.sum()),
+            results.QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
+            results.QUERIES_MASKED: 0 if direction.video_to_text else inputs.masked,
+            results.QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.views[name, direction.name] = run.view
         if details:

@@ -12,7 +12,7 @@ from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
 from rankwell.store import sources_of
 from rankwell.tasks.clips import results
 from rankwell.tasks.clips.annotations import Keyword
-from rankwell.tasks.clips.inputs import ClipInputs, load_clips
+from rankwell.tasks.clips.inputs import ClipInputs
 from rankwell.tasks.clips.options import ClipOptions, check_options
 from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
@@ -45,7 +45,7 @@ def evaluate_clips(
     NothingToEvaluate where no query counts.
     """
     check_options(options, is_mapped=map_text is not None)
-    inputs = load_clips(annotations, options, progress)
+    inputs = ClipInputs(annotations, options, progress)
     ranked = rank_clips(inputs)
     found = ranked.rankings.first(max(DETAIL_DEPTH, inputs.k))
     first = {query.id: found.get(query.id, ClipList([], [])) for query in inputs.queries}

@@ -1,7 +1,6 @@
 """The inputs of an evaluation, read and validated: annotations, queries, measures and excluded clips."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,29 +19,34 @@ from rankwell.tasks.clips.truth import Relevance
 _WORDS = ("P", "R", "AP", "nDCG")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ClipInputs:
-    """The validated inputs of an evaluation.
+    """The inputs of an evaluation. Raises BadUsage for options that contradict the annotations, BadInput for bad tables.
 
     selection: (keywords,) those that count. labelled: text query -> keywords, None where no file labels them. titles: query ->
     its name in messages. drives: clip -> its drive. excluded: query -> clips that are removed before any cut. ks: ascending.
     """
 
-    options: ClipOptions
-    convention: Convention
-    annotations: Annotations
-    selection: Bools
-    keywords: Sequence[str]
-    relevance: Relevance
-    measures: tuple[LabelledMeasure, ...]
-    ks: tuple[int, ...]
-    queries: Sequence[TextQuery]
-    labelled: Mapping[str, tuple[Keyword, ...]] | None
-    titles: Mapping[str, str]
-    drives: Mapping[str, str] | None
-    excluded: Mapping[str, Sequence[str]]
-    notes: Sequence[str] = ()
-    progress: Callable[[int, int], None] | None = None
+    def __init__(self, annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> None:
+        groups, self.keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
+        self.options, self.progress = options, progress
+        self.annotations = table = read_annotations(annotations, schema=options.schema, groups=groups)
+        self.selection = table.select(groups, self.keywords)
+        self.convention, self.ks = CONVENTIONS[options.convention], tuple(sorted(set(cutoffs(options.k))))
+        self.measures = choose_clip_measures(measure_names(options.measures), self.ks, self.convention)
+        self.drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
+        self.queries, self.labelled = _queries(table, self.selection, options)
+        self.notes: list[str] = []
+        if bare := [] if self.drives is None else [clip for clip in table.clips if clip not in self.drives]:
+            count = f"--exclude-group {options.exclude_group}: {plural(len(bare), 'clip has', 'clips have')} none"
+            self.notes.append(f"{count}: {named(bare)}; for them they alone are left out")
+        self.notes += [
+            f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups
+        ]
+        # A text without an id of its own is named by its words.
+        titles = {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(self.queries)}
+        self.titles = titles if options.mode == "text" else {}
+        self.relevance = Relevance.parse(options.relevance)
+        self.excluded = _exclusions(table, self.drives, options.self_rule) if self.by_clips else {}
 
     @property
     def by_clips(self) -> bool:
@@ -60,19 +64,14 @@ class ClipInputs:
         return self.options.unjudged == "skip"
 
     @property
-    def has_vectors(self) -> bool:
-        """Whether the ranking is a search over vectors."""
-        return self.options.engine is None and self.options.run is None
-
-    @property
     def metric(self) -> Metric | None:
-        """The similarity of vectors, None without vectors."""
-        return (self.options.metric or "cosine") if self.has_vectors else None
+        """The similarity of vectors, None where the ranking is not a search over vectors."""
+        return (self.options.metric or "cosine") if self.options.engine is None and self.options.run is None else None
 
     @property
     def ties(self) -> str | None:
         """The tie rule, None for the system's own."""
-        return self.options.ties or ("id-asc" if self.is_cut_first and self.has_vectors else None)
+        return self.options.ties or ("id-asc" if self.is_cut_first and self.metric else None)
 
     @property
     def k(self) -> int:
@@ -93,41 +92,6 @@ class ClipInputs:
     def title(self, query: str) -> str:
         """The name of a query in messages."""
         return self.titles.get(query, query)
-
-
-def load_clips(annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> ClipInputs:
-    """Reads and validates the inputs. Raises BadUsage for options that contradict the annotations, BadInput for bad tables."""
-    groups, keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
-    table = read_annotations(annotations, schema=options.schema, groups=groups)
-    selection = table.select(groups, keywords)
-    convention, ks = CONVENTIONS[options.convention], tuple(sorted(set(cutoffs(options.k))))
-    measures = choose_clip_measures(measure_names(options.measures), ks, convention)
-    drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
-    queries, labelled = _queries(table, selection, options)
-    notes: list[str] = []
-    if bare := [] if drives is None else [clip for clip in table.clips if clip not in drives]:
-        count = plural(len(bare), "clip has", "clips have")
-        notes.append(f"--exclude-group {options.exclude_group}: {count} none: {named(bare)}; for them they alone are left out")
-    notes += [f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups]
-    # A text without an id of its own is named by its words.
-    titles = {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(queries)}
-    return ClipInputs(
-        options=options,
-        convention=convention,
-        annotations=table,
-        selection=selection,
-        keywords=keywords,
-        relevance=Relevance.parse(options.relevance),
-        measures=measures,
-        ks=ks,
-        queries=queries,
-        labelled=labelled,
-        titles=titles if options.mode == "text" else {},
-        drives=drives,
-        excluded=_exclusions(table, drives, options.self_rule) if options.mode == "video" else {},
-        notes=notes,
-        progress=progress,
-    )
 
 
 def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:

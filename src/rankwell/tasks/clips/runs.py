@@ -12,15 +12,9 @@ from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, Values
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput
+from rankwell.evaluation import results
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
-from rankwell.evaluation.results import (
-    QUERIES_COUNTED,
-    QUERIES_MISSING,
-    QUERIES_TIED,
-    QUERIES_WITHOUT_RELEVANT,
-    ResultsBuilder,
-    counted_queries,
-)
+from rankwell.evaluation.results import ResultsBuilder, counted_queries
 from rankwell.tasks.clips.inputs import ClipInputs
 from rankwell.tasks.clips.options import NoRelevant
 from rankwell.tasks.clips.rankings import ClipList, ClipRankings
@@ -274,15 +268,17 @@ class ClipVariant:
         has_threshold = inputs.options.min_similarity is not None
         return {
             "queries": len(self.counted),
-            QUERIES_COUNTED: int(self.counted.sum()),
+            results.QUERIES_COUNTED: int(self.counted.sum()),
             "no_keywords": int(without_keywords.sum()),
-            QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~without_keywords).sum()),
+            results.QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~without_keywords).sum()),
             **({"without_full_match": int(run.without_match.sum())} if inputs.relevance.kind == "graded" else {}),
-            QUERIES_MISSING: int((~view.present).sum()),
+            results.QUERIES_MISSING: int((~view.present).sum()),
             **({"failed": len(self.ranked.failed)} if self.ranked.failed else {}),
             **({"abstained": int((view.present & (view.retrieved == 0)).sum())} if has_threshold else {}),
             "fewer_results_than_k": short,
-            QUERIES_TIED: {str(each.measure): int((run.tied(each.measure) & self.counted).sum()) for each in inputs.measures},
+            results.QUERIES_TIED: {
+                str(each.measure): int((run.tied(each.measure) & self.counted).sum()) for each in inputs.measures
+            },
         }
 
 

@@ -16,16 +16,9 @@ from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate
+from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
-from rankwell.evaluation.results import (
-    QUERIES_BEST_TIED,
-    QUERIES_COUNTED,
-    QUERIES_MISSING,
-    QUERIES_WITHOUT_RELEVANT,
-    Results,
-    ResultsBuilder,
-    progress_of,
-)
+from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
@@ -70,7 +63,7 @@ def evaluate_instances(
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     check_intervals(options.intervals, options.seed)
-    own = InstanceRules.of(options, by_id=images is not None)
+    own = InstanceRules(options, by_id=images is not None)
     labelled, named = labelled_measures(options)
     table = None if images is None else read_images(images)
     runs = InstanceRuns.read(options)
@@ -170,15 +163,15 @@ class _InstanceEvaluation:
 
     def _count(self, run: InstanceRun, counted: Bools) -> None:
         counts: dict[str, int] = {
-            QUERIES_COUNTED: int(counted.sum()),
-            QUERIES_WITHOUT_RELEVANT: int(run.without_relevant.sum()),
-            QUERIES_BEST_TIED: run.n_best_tied,
+            results.QUERIES_COUNTED: int(counted.sum()),
+            results.QUERIES_WITHOUT_RELEVANT: int(run.without_relevant.sum()),
+            results.QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.builder.counts[run.name] = counts
         aligned, truth = run.aligned, self.truth
         lost = "those that are right for a query stay so, and are not found"
         for count, own, known, outcome in (
-            (QUERIES_MISSING, aligned.queries, truth.queries, "counted as not found"),
+            (results.QUERIES_MISSING, aligned.queries, truth.queries, "counted as not found"),
             ("references_missing", aligned.references, truth.references, lost),
         ):
             missing, side = len(known) - len(own), count.removesuffix("_missing")

@@ -174,41 +174,29 @@ class ImageSystemOptions:
     cache: Path | None = None
 
 
-@dataclass(frozen=True)
 class InstanceRules:
-    """Every rule, resolved. reading: the convention's."""
+    """Every rule, resolved; with positives, queries without a label are not absent. Raises UnknownName and BadUsage.
 
-    convention: Convention
-    reading: InstanceConvention
-    exclude: tuple[Excluded, ...]
-    contentless: Switch
-    absent: Switch
-    ties: MatrixTies
-    no_relevant: NoRelevantRule
+    reading: the convention's. by_id: whether images are known, so that two of one id are the same.
+    """
 
-    @classmethod
-    def of(cls, options: InstanceOptions, *, by_id: bool) -> "InstanceRules":
-        """The rules of the options. by_id: whether two images of one id are the same. Raises UnknownName and BadUsage."""
-        convention = convention_of(options.convention)
-        reading = convention.rules_of("instances", InstanceConvention(exclude=("self",)))
-        own = options.exclude
+    def __init__(self, options: InstanceOptions, *, by_id: bool) -> None:
+        self.convention = convention_of(options.convention)
+        self.reading = self.convention.rules_of("instances", InstanceConvention(exclude=("self",)))
+        own, known = options.exclude, get_args(Excluded)
         words = own.replace(",", " ").split() if isinstance(own, str) else None if own is None else list(own)
         if words is not None and words != ["none"]:
             for word in words:
-                if word not in get_args(Excluded):
-                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*get_args(Excluded), 'none'))}")
+                if word not in known:
+                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*known, 'none'))}")
             if not by_id:
                 raise BadUsage(f"--exclude {','.join(words)}: nothing says which image is which; name the data set of images.")
-        chosen = () if words == ["none"] or not by_id else reading.exclude if words is None else words
-        return cls(
-            convention,
-            reading,
-            tuple(rule for rule in get_args(Excluded) if rule in chosen),
-            options.contentless,
-            "keep" if options.positives is not None else options.absent or reading.absent,
-            reading.ties if options.ties is None else _tie_rule(options.ties),
-            options.no_relevant or convention.no_relevant,
-        )
+        chosen = () if words == ["none"] or not by_id else self.reading.exclude if words is None else words
+        self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
+        self.contentless: Switch = options.contentless
+        self.absent: Switch = "keep" if options.positives is not None else options.absent or self.reading.absent
+        self.ties: MatrixTies = self.reading.ties if options.ties is None else _tie_rule(options.ties)
+        self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
 
     def filtered(self, images: Images) -> FilteredImages:
         """The images that take part."""
@@ -217,7 +205,7 @@ class InstanceRules:
 
 def taking_part(images: Images, options: InstanceOptions) -> Images:
     """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side has none left."""
-    kept = InstanceRules.of(options, by_id=True).filtered(images).images
+    kept = InstanceRules(options, by_id=True).filtered(images).images
     both_sides(kept)
     return kept
 

@@ -11,21 +11,10 @@ from rankwell.core.tables import Bools, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation import results
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, name_runs
-from rankwell.evaluation.results import (
-    DETAIL_DEPTH,
-    QUERIES_COUNTED,
-    QUERIES_MISSING,
-    QUERIES_TIED,
-    QUERIES_UNKNOWN,
-    QUERIES_WITHOUT_RELEVANT,
-    Results,
-    ResultsBuilder,
-    counted_queries,
-    progress_of,
-    summary_of,
-)
+from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
@@ -148,11 +137,11 @@ class _RunEvaluation:
         missing = [query for query, present in zip(view.queries, view.present.tolist(), strict=True) if not present]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
         self.builder.counts[run.name] = {
-            QUERIES_COUNTED: int(counted.sum()),
-            QUERIES_MISSING: len(missing),
-            QUERIES_UNKNOWN: len(hits.unknown),
-            QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
-            QUERIES_TIED: {str(each.measure): int(run.tied(each.measure).sum()) for each in self.measures},
+            results.QUERIES_COUNTED: int(counted.sum()),
+            results.QUERIES_MISSING: len(missing),
+            results.QUERIES_UNKNOWN: len(hits.unknown),
+            results.QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
+            results.QUERIES_TIED: {str(each.measure): int(run.tied(each.measure).sum()) for each in self.measures},
         }
         return counted
 

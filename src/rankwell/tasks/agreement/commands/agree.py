@@ -44,8 +44,6 @@ def agree(
         Cut-offs, with blanks between them.
     per_query
         Also one row per query.
-    format
-        How to print.
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """

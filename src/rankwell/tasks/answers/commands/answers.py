@@ -53,8 +53,6 @@ def answers(
         How many of the hardest questions to show.
     per_query
         Also each question's values.
-    format
-        How to print.
     output
         Folder for the tables, per_query.parquet, details.parquet (answers with what they share), queries.parquet, items.parquet
         (documents) and charts.

@@ -44,8 +44,6 @@ def captions(
         A printed R@K in percent, such as 70.08: is it possible with as many queries? Repeat it for more.
     per_query
         One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
-    format
-        How to print.
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, items.parquet, manifest.json
         and charts.

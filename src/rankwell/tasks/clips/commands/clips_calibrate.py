@@ -67,8 +67,6 @@ def calibrate(
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     encoder
         Folder or name of a model of sentence-transformers.
-    format
-        How to print.
     output
         Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg.
     """

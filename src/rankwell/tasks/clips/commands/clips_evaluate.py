@@ -1,8 +1,7 @@
 """Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries the keywords of the query."""
 
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 from rankwell import report
 from rankwell.core.options import Input
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.evaluation.results import Results
+from rankwell.evaluation.results import Results, progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
@@ -53,8 +52,6 @@ def evaluate(
         Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, TSV, JSON lines, Parquet).
     per_query
         Also each query's values, keywords and results, with found and missing keywords (in CSV in each query's first row).
-    format
-        How to print.
     output
         Folder for the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet (pictures), manifest.json,
         charts and contact sheets.
@@ -63,7 +60,12 @@ def evaluate(
     thumbnails
         Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg.
     """
-    _check_output(output, sheets, thumbnails)
+    if output is not None:
+        refuse_blocked(output, folder=True)
+    elif sheets is not None or thumbnails is not None:
+        raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    if sheets is not None and sheets < 0:
+        raise BadUsage(f"--sheets {sheets}; expected 0 or more.")
     _reject_unused_options(options, mapping)
     mapper, rules = _mapper(annotations, options, mapping)
     mapped: list[MappedText] = []
@@ -73,30 +75,25 @@ def evaluate(
         return mapped[-1].keywords
 
     by_name = mapper is not None and mapping.encoder is None
-    with _explaining(mapped, by_name=by_name):
+    try:
         result = evaluate_clips(
             annotations,
             options=options if _has_text_vectors(options) else replace(options, text_encoder=mapping.encoder),
             map_text=None if mapper is None else _map_text,
             details=output is not None,
             rules=rules,
-            progress=None if progress is None else lambda done, total: progress("searching", done, total),
+            progress=progress_of(progress, "searching"),
         )
+    except NothingToEvaluate as error:
+        unmapped = _mapping_notes(mapped, by_name=by_name)
+        shown = [*unmapped[:_EXPLAINED], *unmapped[-1:]] if len(unmapped) > _EXPLAINED else unmapped
+        reasons = "; ".join(dict.fromkeys(shown))
+        raise NothingToEvaluate(f"{str(error).rstrip('.')}; {reasons}." if reasons else str(error)) from error
     notes = [*result.notes, *_mapping_notes(mapped, by_name=by_name), *result.interval_notes]
     printed = notes if format != "json" else []
     if output is not None:
         printed = [*printed, *_write(result, output, notes, thumbnails, sheets)]
     return Output(text=render(result, notes, format, per_query=per_query), notes=tuple(printed))
-
-
-def _check_output(output: Path | None, sheets: int | None, thumbnails: str | None) -> None:
-    """Raises BadUsage where nothing can be written to the place, for sheets without a place, and for a negative number."""
-    if output is not None:
-        refuse_blocked(output, folder=True)
-    if output is None and (sheets is not None or thumbnails is not None):
-        raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if sheets is not None and sheets < 0:
-        raise BadUsage(f"--sheets {sheets}; expected 0 or more.")
 
 
 def _reject_unused_options(options: ClipOptions, mapping: MappingOptions) -> None:
@@ -135,18 +132,6 @@ def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
     """Notes on unmapped words. by_name: keywords are found by their names alone."""
     hint = "without an encoder only names and aliases are found; name a model with --encoder"
     return [note for each in mapped for note in each.notes] + [hint] * (by_name and any(each.unmapped for each in mapped))
-
-
-@contextmanager
-def _explaining(mapped: Sequence[MappedText], *, by_name: bool) -> Generator[None]:
-    """Adds the notes on unmapped words to the error that nothing is left to evaluate."""
-    try:
-        yield
-    except NothingToEvaluate as error:
-        notes = _mapping_notes(mapped, by_name=by_name)
-        shown = [*notes[:_EXPLAINED], *notes[-1:]] if len(notes) > _EXPLAINED else notes
-        reasons = "; ".join(dict.fromkeys(shown))
-        raise NothingToEvaluate(f"{str(error).rstrip('.')}; {reasons}." if reasons else str(error)) from error
 
 
 def render(result: Results, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002

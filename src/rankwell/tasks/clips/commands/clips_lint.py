@@ -50,8 +50,6 @@ def lint(
         Further columns that hold keywords, separated by commas.
     strict
         Exit code 1 where anything is found but labels that are unused or in two groups.
-    format
-        How to print.
     """
     table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
     found = findings(table)

@@ -38,8 +38,6 @@ def map(  # noqa: A001
         Groups of keywords that texts may mean, separated by commas, such as "object type,actor behavior"; all by default.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
-    format
-        How to print.
     """
     if not texts:
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")

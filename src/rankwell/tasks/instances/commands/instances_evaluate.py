@@ -78,8 +78,6 @@ def evaluate(
     images
         Data set as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
         instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).
-    format
-        How to print.
     output
         Folder for the tables, by_instance.csv, per_query.parquet, details.parquet (what each query found, with rank, score,
         label and which is the first right one), queries.parquet, items.parquet (the pictures of both), performance.json,

@@ -37,8 +37,6 @@ def pairs(
         What the pairs should score: a file of numbers, or a table's column as in pairs.csv:score; `-` is standard input.
     similarities
         What a model gives the same pairs, in the same order; name more files to compare models.
-    format
-        How to print.
     output
         Folder for summary.csv, summary.json, per_query.parquet (errors of single pairs), details.parquet and manifest.json.
     """

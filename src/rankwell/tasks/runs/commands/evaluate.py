@@ -34,8 +34,6 @@ def evaluate(
         Files of rankings.
     per_query
         One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
-    format
-        How to print.
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
