@@ -75,10 +75,7 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The items that are queries. An item is never its own neighbour, nor is one with the same label.
-
-    rows: (queries,) their places among the items. labels: (items,) None excludes nothing. requested: number of queries.
-    """
+    """The items that are queries. rows: (queries,) places among the items. labels: (items,) None excludes nothing."""
 
     rows: Ints
     items: Sequence[str]
@@ -87,10 +84,7 @@ class Sample:
 
     @classmethod
     def draw(cls, items: Sequence[str], options: AgreementOptions) -> "Sample":
-        """Items without replacement, as NumPy's `RandomState(seed).choice` draws them; all where that is not fewer.
-
-        Raises BadUsage for a size that is neither a positive integer nor `all`, BadInput for another number of labels.
-        """
+        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput."""
         size, n = options.samples, len(items)
         if isinstance(size, str) and size != "all" and not size.isdecimal():
             raise BadUsage(f"--samples {size!r}: expected a positive integer, or all.")
@@ -261,10 +255,7 @@ def bare_words(words: Sequence[str]) -> list[str]:
 def plan_measures(
     texts: Sequence[str], ks: Sequence[int], words: Mapping[str, str], gold_depth: int | None, view: type | None = None
 ) -> tuple[MeasurePlan, ...]:
-    """The measures that texts name, at every cut-off of `ks` where a text names none; no measure twice.
-
-    gold_depth: None for as many as the cut-off. view: what all must read. Raises UnknownName and BadUsage.
-    """
+    """The measures that texts name, each once, at every cut-off of `ks` where a text names none. Raises UnknownName, BadUsage."""
     found: dict[str, MeasurePlan] = {}
     for text in texts:
         for spelled in _at_each(text.strip(), ks, words):

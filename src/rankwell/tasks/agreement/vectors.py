@@ -313,10 +313,9 @@ class Hubness(NamedTuple):
 
 
 def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
-    """The skewness of the k-occurrences: how often each of all items is among the first `k` neighbours of a query.
+    """The skewness of the k-occurrences (Radovanović, Nanopoulos and Ivanović 2010): of items among the first `k` neighbours.
 
-    positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for a position beyond `n_items`.
-    Source: Radovanović, Nanopoulos and Ivanović 2010, Hubs in space.
+    positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for one beyond `n_items`.
     """
     listed = positions[:, :k]
     listed = listed[listed >= 0]

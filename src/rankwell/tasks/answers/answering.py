@@ -36,8 +36,8 @@ def read_answers(
 ) -> Predictions:
     """The best `k` answers to every question from its first `retriever_k` documents, that there is none being one of them.
 
-    documents: id -> text; documents without one are not read. `no_answer` is the score of there being none less that of the best
-    answer; where there is no answer at all it is that of the surest other question, or 0.
+    `no_answer` is the score of there being none less that of the best answer, or of the surest other question where there is
+    none.
     """
     found: dict[str, Sequence[Answer]] = {}
     for done, (name, text) in enumerate(questions.items(), start=1):

@@ -22,10 +22,7 @@ _MOST_POINTS = 2000
 
 
 def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, run: str) -> dict[str, Any]:
-    """A Vega-Lite spec: precision against recall of answering the surest questions first, a line for each measure.
-
-    rows: points in the order of thresholds; `oracle` answers every answerable one rightly. areas: label -> area below the line.
-    """
+    """A Vega-Lite spec: precision against recall of answering the surest questions first. areas: below the lines, by label."""
     names = {label: f"{label} (area {area:.3f})" for label, area in areas.items()}
     points: list[dict[str, Any]] = []
     for label, name in names.items():

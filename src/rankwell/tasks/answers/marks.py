@@ -19,10 +19,7 @@ _AROUND, _LONGEST_CONTEXT = 90, 400
 
 
 class Overlap(NamedTuple):
-    """The common parts of two texts, as spans of characters, end exclusive: shared ones in the answer and in the right one.
-
-    char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the tokens of the normal forms, each shared once.
-    """
+    """The parts that an answer (first) and a right one share, as spans of characters, and the F1 of both kinds of parts."""
 
     characters: tuple[Spans, Spans]
     tokens: tuple[Spans, Spans]
@@ -65,10 +62,7 @@ def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
 
 @lru_cache(maxsize=1 << 12)
 def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
-    """The tokens of the whole text's normal form, each with its place in the text, or that of its word where it has none alone.
-
-    What normalising leaves of a text is not what it leaves of its words: an article alone may stay.
-    """
+    """The tokens of the normal form of a whole text, each with its place in the text, or that of its word."""
     words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
     pieces = [((at + low, at + high), form) for at, word in words for (low, high), form in _pieces(word, normalizer)]
     found: list[tuple[Span, str]] = []

@@ -110,8 +110,7 @@ def over_all_questions(measure: Measure) -> Measure:
 class Outcome(NamedTuple):
     """The outcome of a question. failed: the stage that failed it, None where it is not counted. why: in words.
 
-    value: of the first answer, by the measure that decides. partial: the same in part. later: of the best of the further answers.
-    alone: of the answer from the right passage, partial_alone: in part. None where unknown.
+    value, partial: of the first answer. later: of the best further one. alone, partial_alone: of that from the right passage.
     """
 
     query: str
@@ -220,10 +219,7 @@ def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 
 def hardest(found: Sequence[Outcome]) -> list[Outcome]:
-    """The failed questions, the hardest first: not right further down, least right in part, then least so from the right passage.
-
-    Those that are equally hard take turns by the stage that failed them.
-    """
+    """The failed questions, the hardest first: not right further down, least right in part; equally hard ones take turns."""
     wrong = [each for each in found if each.failed not in (None, "none")]
     turns: Counter[Any] = Counter()
     placed: list[tuple[Any, ...]] = []

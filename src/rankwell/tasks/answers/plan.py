@@ -139,10 +139,7 @@ class AnswerPlan:
         return AnswerMeasures(retriever if has_run else (), kept, self._judge(reader), tuple(notes))
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
-        """The measures of answers that words name, those of the convention's report where none are given. Raises BadUsage.
-
-        Words without a cut-off of their own get k, measures that compare texts the normalizer, or the language's.
-        """
+        """The measures of answers that words name, else the convention's, with the user's k, normalizer and threshold."""
         options, languages = self.options, self.rules.languages
         normalizer, language, name = options.normalizer, options.language, self.convention.name
         if language is not None and normalizer is None:

@@ -123,10 +123,7 @@ def _check(scores: Floats, answerable: Bools, no_answer: Floats) -> None:
 def search_thresholds(
     reader: ReaderRun, measures: Sequence[LabelledMeasure], *, ties: ThresholdTies, order: Sequence[str]
 ) -> ThresholdSearch | None:
-    """The best thresholds for the first answers' exact match and F1; None where there are no numbers, or none of these measures.
-
-    ties: `official` is SQuAD's script, for which the rows are in the order of the ids in `order`.
-    """
+    """The best thresholds for the first answers' exact match and F1; None without numbers or measures. order: ids, `official`."""
     known, pairs = [each for each in measures if each.measure.name in ("AnswerEM", "AnswerF1")], reader.pairs
     chosen = [each for each in known if each.measure.cutoff == 1 and over_all_questions(each.measure) == each.measure]
     rows = np.flatnonzero(~np.isnan(pairs.no_answer))

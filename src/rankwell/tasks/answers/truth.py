@@ -22,10 +22,7 @@ _WORDS_IN_A_ROW = 3
 
 
 def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
-    """The documents that each question was asked about, that hold its answers in the data set, or are its evidence.
-
-    impossible: whether the document of a question that nothing in it answers is relevant, as in PIAF: abstaining is then a miss.
-    """
+    """The documents that each question was asked about, that hold its answers, or are its evidence; if `impossible`, too."""
     return _judgments(zip(questions.ids, _documents(questions, impossible=impossible), strict=True))
 
 

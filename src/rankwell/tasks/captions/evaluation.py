@@ -102,10 +102,9 @@ def _directions(convention: Convention, own: CaptionConvention, options: Caption
 def _labelled_measures(
     texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, direction: Direction
 ) -> tuple[LabelledMeasure, ...]:
-    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one and name none.
+    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one.
 
-    A name with parameters in brackets (`R(rel=1)@5`) is that of a measure, whatever the convention means by the word.
-    Raises UnknownName and BadUsage as `parse_measure` does.
+    A name with parameters (`R(rel=1)@5`) is that of a measure, whatever the convention means by the word.
     """
     # Everything that a matrix ranks has been judged.
     named = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
@@ -189,10 +188,7 @@ class _CaptionEvaluation:
             self.details.append((name, direction, run.details(compared)))
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
-        """Adds a summary row per aggregate of one run, or a note where one of R@1, R@5 and R@10 is missing.
-
-        `rsum` is of both directions together, the other two of each, and `r_mean` of both too.
-        """
+        """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is missing."""
         columns: dict[str, dict[str, Column]] = {}
         for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
             if values.run == run:
@@ -364,10 +360,7 @@ def aggregate_interval(
 
 
 def named_aggregates(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
-    """The measures among the names, with the recalls of named aggregates, and the aggregates; else the convention's.
-
-    Raises BadUsage for a sum over both directions where only one is requested.
-    """
+    """The measures among the names, with the recalls of named aggregates, and the aggregates. Raises BadUsage."""
     if names is None:
         rules = convention.rules_of("captions", CaptionConvention())
         return None, [name for name in rules.aggregates if name != "rsum" or which == "both"]

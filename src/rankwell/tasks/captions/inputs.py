@@ -25,10 +25,9 @@ from rankwell.transforms import Transform, parse_transform
 
 
 class CaptionInputs:
-    """The inputs of all runs. Raises BadUsage for neither or both of scores and embeddings, BadInput for what does not fit them.
+    """The inputs of all runs, each scores or two tables of embeddings. Raises BadUsage, and BadInput for what does not fit.
 
-    runs: name -> scores, or both tables of embeddings. names: of all captions and of the videos. rows: the captions that take
-    part, None for all; positives: theirs. said: caption -> its text.
+    names: of all captions and of the videos. rows: the captions that take part, None for all. said: caption -> its text.
     """
 
     def __init__(self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction]) -> None:

@@ -185,10 +185,9 @@ class Annotations:
 
     @classmethod
     def from_rows(cls, rows: Sequence[Row], *, groups: Sequence[str] = (), schema: Schema | None = None) -> "Annotations":
-        """The table of rows in any order. groups: their order, also of those without a label.
+        """The table of rows in any order. groups: their order, also of those without a label. Raises DuplicateItem.
 
-        Labels of one group that differ in case, spaces, hyphens or plural alone are one keyword: the declared one, else the most
-        frequent spelling. A declared alias is read as its keywords. Raises DuplicateItem for a clip that is listed twice.
+        Labels of one group that read the same are one keyword: the declared one, else the most frequent spelling.
         """
         seen: dict[str, int] = {}
         for number, row in enumerate(rows, 1):

@@ -31,10 +31,7 @@ class Scene(NamedTuple):
 
 
 class Actor(NamedTuple):
-    """A road user. x, depth: metres to the right of the centre of the ego lane, and in front of the camera.
-
-    side: 1 moving to the right, -1 to the left, 0 along the road. front: whether it faces the camera. step: of a stride, -1 to 1.
-    """
+    """A road user, in metres from the centre of the ego lane and the camera. side: 1 to the right, -1 to the left."""
 
     kind: str
     x: float

@@ -1,8 +1,4 @@
-"""Road scenes drawn from their annotation, as a driver sees them: short films to search, with nothing to download.
-
-The annotation determines the road users, their behaviour and place, the ego vehicle's behaviour, the scene, light and weather.
-The clip's id determines everything else, such as colours, houses and the direction of the camera.
-"""
+"""Road scenes drawn from their annotation, as a driver sees them: short films to search, with nothing to download."""
 
 import io
 from collections.abc import Callable

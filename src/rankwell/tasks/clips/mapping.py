@@ -32,10 +32,7 @@ _LONGEST_SPAN = 5
 
 
 class Mapped(NamedTuple):
-    """A keyword that a span of a text means, with its place in characters; its score is 1 for a name.
-
-    runner_up: the next best label, None for a name; margin: the lead over it in the comparison that decided.
-    """
+    """A keyword that a span of a text means, with the next best label and the lead over it; a name has the score 1."""
 
     span: str
     keyword: Keyword
@@ -272,10 +269,7 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
-    """The positions of non-overlapping spans with the largest sum of gains, in order of place; only positive gains are chosen.
-
-    Of sums that differ by less than 1e-9 the one is taken that leaves the last place empty, then the span that is listed first.
-    """
+    """The positions of non-overlapping spans with the largest sum of positive gains, in order of place."""
     ending: list[list[int]] = [[] for _ in range(size + 1)]
     for position, (_, end) in enumerate(spans):
         if gains[position] > 0:

@@ -110,11 +110,7 @@ class ClauseWords:
         return tuple(found)
 
     def negated(self, taken: Sequence[bool]) -> list[bool]:
-        """Whether a word is negated: from a cue to the end of the first phrase after it and of what is coordinated with that.
-
-        taken: words of known names, whose own `non` is not a cue. A comma ends the negation, unless an enumeration continues to
-        its `or`.
-        """
+        """Whether a word is negated: from a cue outside `taken` names to the end of the first phrase and what is joined to it."""
         found = [False] * len(self.plain)
         inside = said = False
         for place, word in enumerate(self.plain):
@@ -188,10 +184,7 @@ class LabelVectors:
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-        """(spans, labels) the similarity of spans of a text with each label, as they are, and in the phrases of `PHRASINGS`.
-
-        The third is the least similarity of a content word of the span with its best counterpart in the label.
-        """
+        """(spans, labels) similarities as they are and in the phrases of `PHRASINGS`, and the least of a span's content word."""
         folded = [self._form(token.word) for token in words.tokens]
         kept = [word not in DETERMINERS for word in words.plain]
         texts = [" ".join(compress(folded[start:end], kept[start:end])) for start, end in spans]

@@ -105,11 +105,7 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 
 @dataclass(frozen=True, eq=False)
 class ClipVectors:
-    """An exact search over vectors of queries and items, both with ids.
-
-    ties: the rule, whose order the items have; else that of their ids. labels: an item with the query's label is excluded. order:
-    (items,) their rows in the input, None where they are in that order.
-    """
+    """An exact search over vectors, the items in the order of the tie rule. order: (items,) their rows in the input."""
 
     queries: Embeddings
     items: Embeddings

@@ -244,20 +244,15 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
     if mine := _titles(given, differing):
         is_ = "is" if len(mine) == 1 else "are"
         notes.append(f"{len(mine)} of {len(differing)} texts {is_} mapped to other than the given keywords: {named(mine)}")
-    return notes + _common_means(values, others)
-
-
-def _common_means(given: Sequence[Values], mapped: Sequence[Values]) -> list[str]:
-    """The means over the queries that count in both variants, of the measures for which these are not all."""
     means_of: dict[int, list[str]] = {}
-    for one, two in zip(given, mapped, strict=True):
+    for one, two in zip(values, others, strict=True):
         both = one.counted & two.counted
         if not both.any() or (np.array_equal(one.counted, both) and np.array_equal(two.counted, both)):
             continue
         means = [figure_of(np.where(both, each.values, np.nan), each.summary, each.weights) for each in (one, two)]
         if None not in means:
             means_of.setdefault(int(both.sum()), []).append(f"{one.label} {means[0]:.4f} given, {means[1]:.4f} mapped")
-    return [
-        f"over the {plural(count, 'query that counts', 'queries that count')} in both readings: {'; '.join(each)}"
-        for count, each in means_of.items()
-    ]
+    for count, each in means_of.items():
+        what = plural(count, "query that counts", "queries that count")
+        notes.append(f"over the {what} in both readings: {'; '.join(each)}")
+    return notes

@@ -112,8 +112,7 @@ class ClipRun(JudgedRun):
     def reference(self, measure: Measure) -> ClipLevels:
         """The ceiling and the chance level of each query.
 
-        With removal after the cut a perfect ranker ranks the query clip first, a random one anywhere. Nothing is removed from a
-        list without its query, so its levels are those without removal.
+        With removal after the cut a perfect ranker ranks the query clip first, a random one anywhere; some lists do not hold it.
         """
         if str(measure) not in self._references:
             k, levels = measure.cutoff, self.levels

@@ -22,10 +22,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedRun:
-    """A run and its cost: vectors of all images, or scores of queries and references.
-
-    failures: images not encoded. performance: seconds and numbers of images. rules: those that decide the numbers.
-    """
+    """A run and its cost: vectors of all images, or scores of queries and references. failures: images not encoded."""
 
     run: str
     vectors: Embeddings | None = None

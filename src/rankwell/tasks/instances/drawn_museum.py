@@ -1,7 +1,4 @@
-"""A small museum: paintings and glass cabinets drawn by chance, and how visitors photograph them; with nothing to download.
-
-The same name gives the same exhibit, and the same chance the same photograph, with the same Pillow.
-"""
+"""A small museum: paintings and glass cabinets drawn by chance, and how visitors photograph them; with nothing to download."""
 
 import math
 from collections.abc import Sequence

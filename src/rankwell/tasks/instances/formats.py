@@ -37,10 +37,7 @@ _KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": 
 
 
 class ImageSetRequest(NamedTuple):
-    """A data set to read, whose queries may be in a folder beside it.
-
-    root: the folder that ids are paths in. pattern: the form of file names; None where folders or columns say what is shown.
-    """
+    """A data set to read. queries: a folder beside the place. root: the folder of the ids. pattern: the form of file names."""
 
     place: Path
     queries: Path | None = None

@@ -210,11 +210,7 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
-    """The relevant references of each query and its junk, by position; sorted by query, then by reference.
-
-    owner, item: (pairs,) positions of both. junk: (pairs,) whether a pair counts nowhere. query_instances, reference_instances:
-    labels.
-    """
+    """The relevant references of each query and its junk, by position; (pairs,) columns sorted by query, then by reference."""
 
     queries: Sequence[str]
     references: Sequence[str]

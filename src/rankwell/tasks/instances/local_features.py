@@ -58,10 +58,7 @@ _NOTHING = Features(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype
 
 @dataclass(frozen=True, eq=False)
 class PairMatches:
-    """The matches of pairs of pictures, (queries, references) integers, and the seconds that they took.
-
-    problems: path -> why a picture could not be read; its row or column is 0. cached: pictures whose features were in the cache.
-    """
+    """The matches and inliers of pairs of pictures, the seconds that they took, and why pictures could not be read."""
 
     matches: Floats
     inliers: Floats

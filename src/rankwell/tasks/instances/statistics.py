@@ -12,10 +12,7 @@ from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filt
 
 
 class ImageStatistics(NamedTuple):
-    """The numbers of a data set, counted after filtering except for those named `total`; None where no image has a label.
-
-    objects: the kind of objects. median, min, max: reference images per instance.
-    """
+    """The numbers of a data set, counted after filtering except for those named `total`; None without labels."""
 
     name: str
     objects: str

@@ -107,10 +107,7 @@ class MeasuredPairs(NamedTuple):
 def evaluate_pairs(
     inputs: PairInputs, options: PairOptions, *, details: bool = False, progress: Callable[[str, int, int], None] | None = None
 ) -> Results:
-    """The correlations, errors and calibrations of every model, over all pairs and then by stratum.
-
-    In `details`, `query` is the pair, `score` its similarity and `grade` its target.
-    """
+    """The correlations, errors and calibrations of every model, over all pairs and then by stratum."""
     strata, n = options.strata, len(inputs.compared[0].scored)
     labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
     whole, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()

@@ -1,8 +1,4 @@
-"""Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
-
-The texts are the documentation of the standard library's functions, read from the interpreter that runs. The models are the
-strongest axes of their words (TF-IDF + SVD): 256 of them for the reference, 32 and 64 for the small ones. NumPy makes them.
-"""
+"""Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -38,10 +38,7 @@ Evaluate = Callable[..., Any]
 
 
 class GridPoint(NamedTuple):
-    """A cell of a grid. files: places by name: gold, predictions, retrieved. settings: options of the evaluation.
-
-    recipe: that of the system's answers, and the settings: everything that decides the results.
-    """
+    """A cell of a grid: its files by name, its options, and the recipe of everything that decides the results."""
 
     run: str
     cell: Cell
@@ -274,10 +271,7 @@ def _restored(kind: type, columns: Row | None) -> Any:
 
 
 def wide(done: Sequence[PointResult]) -> list[Row]:
-    """One row a run: its parameters, every figure under its label, seconds, date, host and experiment id.
-
-    All rows have the same columns, None where a run has none of a name. Raises BadInput for a parameter that is a figure, too.
-    """
+    """One row a run: its parameters, every figure under its label, seconds, date, host and experiment id. Raises BadInput."""
     entries = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
     parameters = dict.fromkeys(name for each in done for name in each.point.values)
     labels = dict.fromkeys(name for each in entries for name in each)

@@ -1,8 +1,4 @@
-"""Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
-
-The questions and the paragraphs that answer them are written by hand and ship with the package. SQLite's BM25 finds paragraphs, a
-reader without a model picks the answers from them; the same reader on the right paragraphs shows what is the retriever's fault.
-"""
+"""Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -153,10 +153,7 @@ def read_retrieved(
     questions: Questions | None = None,
     duplicates: Repeats = "error",
 ) -> FoundTable[Ranking]:
-    """The retrieved documents of each question: any run file, or the retrieval results of a question answering tool.
-
-    Arguments as for `read_predictions`. duplicates: of a document in one list; `keep` leaves it at all its places.
-    """
+    """Documents by question: any run file, or retrieval results; `keep` leaves repeated ones at all their places."""
     if isinstance(place, Ranking):
         return FoundTable(place, "table")
     found = _retrieved(place, format)

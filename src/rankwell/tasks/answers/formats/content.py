@@ -244,10 +244,7 @@ def shown(value: Any) -> str:
 
 
 def load(place: Any) -> Content:
-    """The document in a path, `-`, a mapping, a list of records or any data frame.
-
-    Raises BadInput for a file that is neither JSON, JSON lines, CSV, TSV nor Parquet, naming the path at which JSON breaks off.
-    """
+    """The document in a path, `-`, a mapping, a list of records or any data frame. Raises BadInput for anything else."""
     if not isinstance(place, (str, Path, Source)):
         return _of_python(place)
     source = place if isinstance(place, Source) else Source(place)

@@ -1,9 +1,9 @@
 """Files of Haystack (evaluation results and labels) and of RAGAS."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.content import Content, Record, Where, has
@@ -95,13 +95,6 @@ def read_haystack_gold(content: Content, rows: QuestionRows) -> None:  # noqa: A
         rows.end(not rights)
 
 
-def multilabel_id(query: str, filters: Any) -> str:
-    """The id that Haystack 1.x gives all labels of one query under the same filters together."""
-    import hashlib
-
-    return hashlib.md5((query + json.dumps(filters, sort_keys=True)).encode("utf-8", "surrogateescape")).hexdigest()
-
-
 @answer_format("haystack-labels", "questions", fits=has("is_correct_answer"))
 def read_labels(content: Content, rows: QuestionRows) -> None:
     """The questions, with all labels of one query and the same filters together, as in Haystack's MultiLabel, and its id.
@@ -118,7 +111,9 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
             rows.odd("negative", record.where)
             continue
         text, start = _label(record)
-        labels = found.setdefault((multilabel_id(query, row.get("filters")), query), [])
+        # The id that Haystack 1.x gives all labels of one query under the same filters together.
+        own = (query + json.dumps(row.get("filters"), sort_keys=True)).encode("utf-8", "surrogateescape")
+        labels = found.setdefault((hashlib.md5(own).hexdigest(), query), [])
         labels.append((text, document, start, record.where))
     several = 0
     for (name, query), labels in found.items():

@@ -32,10 +32,7 @@ _NOTES = {
 
 
 class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither, each with a list of answers or documents.
-
-    part: the set to read, of the several that a file may hold. said: what a reader has noted.
-    """
+    """Questions in the order of a file, by id, by text or by neither, each with a list; `said` are the notes of the reader."""
 
     def __init__(self, content: Content, part: str = "") -> None:
         self.content, self.part = content, part
@@ -109,10 +106,7 @@ class EntryRows:
 
 
 class QuestionRows(EntryRows):
-    """Questions with their right answers. `answer` adds to the question that was added last.
-
-    keep_empty: whether questions with an empty text count. counts: how often something was odd, and `first`: where first.
-    """
+    """Questions with their right answers. counts: how often something was odd, and `first`: where first."""
 
     def __init__(self, content: Content, part: str = "", *, keep_empty: bool = False) -> None:
         super().__init__(content, part)
@@ -137,10 +131,7 @@ class QuestionRows(EntryRows):
         otherwise: str = "",
         attributes: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Begins a question; False where it is left out because its text is empty. text: None where the file has none.
-
-        name: its id, or None, for which `otherwise` stands, or its number, from 0.
-        """
+        """Begins a question; False where it is left out because its text is empty. otherwise: stands for a missing id."""
         if text is not None and not text.strip() and not self.keep_empty:
             self.odd("empty", where)
             return False
@@ -224,10 +215,7 @@ class QuestionRows(EntryRows):
 
 
 class AnswerRows(EntryRows):
-    """Predicted answers, best first. `answer` adds to the question that was begun last.
-
-    unranked: questions with several answers that nothing but scores or lines order, by what does.
-    """
+    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines order, by what does."""
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
@@ -259,10 +247,7 @@ class AnswerRows(EntryRows):
 
 
 class RetrievedRows(EntryRows):
-    """Retrieved documents, best first. `item` adds to the question that was begun last.
-
-    contexts: document -> text. claims: (question, document) -> whether the file says that it holds an answer; after `table`.
-    """
+    """Retrieved documents, best first. claims: (question, document) -> whether the file says that it holds an answer."""
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)

@@ -94,10 +94,7 @@ DOCUMENT = ("document", "document_id", "doc_id")
 
 
 def add_answers(rows: QuestionRows, value: Any, where: Where, document: str | None = None) -> None:
-    """Adds the right answers of a question: a list of texts or of {text, answer_start}, {text: [], answer_start: []}, one text.
-
-    document: where they stand, unless an answer names a document itself. A table's cell may hold a list in JSON or Python.
-    """
+    """Adds the right answers of a question in any of SQuAD's forms; a table's cell may hold a list in JSON or Python."""
     if isinstance(value, str) and rows.content.form == "table":
         value = literal(value)
     if isinstance(value, list):
@@ -237,11 +234,13 @@ def read_texts(content: Content, rows: AnswerRows) -> None:
             rows.answer(text)
 
 
-def _is_answer(value: Any) -> bool:
-    return isinstance(value, Mapping) and not {"question", "answers"} & set(value)
-
-
-@answer_format("n-best", "predictions", fits=lambda content: _listed(content, _is_answer))
+@answer_format(
+    "n-best",
+    "predictions",
+    fits=lambda content: _listed(
+        content, lambda each: isinstance(each, Mapping) and each.keys().isdisjoint(("question", "answers"))
+    ),
+)
 def read_n_best(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
 

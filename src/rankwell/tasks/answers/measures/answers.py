@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -26,15 +26,8 @@ _UNITS_AT_ONCE = 1 << 20
 _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
-class AnswerScores(NamedTuple):
-    """The value of each answer. rows: (answers,). bare: (questions,) that of a question that was answered by an empty list."""
-
-    rows: Floats
-    bare: Floats
-
-
-def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> AnswerScores:
-    """The value of every answer, best over the right answers; computed once for every cut-off and population.
+def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
+    """(answers,) the value of every answer, best over the right answers; computed once for every cut-off and population.
 
     rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the same positions, `span-f1` of
     shared positions (all four: in the same document); `text` equal, `token-f1` and `char-f1` of shared tokens or characters,
@@ -46,9 +39,8 @@ def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: No
         if rule in _SPANS and pairs.positions:
             raise BadUsage(pairs.positions)
         none = _says_none(pairs, normalizer, no_answer)
-        rows = np.where(pairs.impossible[pairs.question_of_row], none, _best_right(pairs, rule, normalizer, no_answer))
-        accepted = pairs.impossible & (no_answer not in ("explicit", *_LEGACY))
-        pairs.cache[key] = AnswerScores(rows, accepted.astype(np.float64))
+        best = _best_right(pairs, rule, normalizer, no_answer)
+        pairs.cache[key] = np.where(pairs.impossible[pairs.question_of_row], none, best)
     return pairs.cache[key]
 
 
@@ -162,17 +154,20 @@ _TEXTS: Mapping[str, Compare] = {
 }
 
 
-def _over_answers(view: AnswerPairs, scores: AnswerScores, k: int | None, over: Literal["best", "mean"] = "best") -> Floats:
-    """(questions,) the best or the mean of the first k answers; what an empty list gets where there is none."""
+def _over_answers(
+    view: AnswerPairs, scores: Floats, no_answer: NoAnswer, k: int | None, over: Literal["best", "mean"] = "best"
+) -> Floats:
+    """(questions,) the best or the mean of the first k answers; an empty list is right for an impossible question, or not."""
     counts = np.diff(view.offsets)
-    rows = scores.rows if k is None else np.where(view.ranks <= k, scores.rows, 0.0)
+    rows = scores if k is None else np.where(view.ranks <= k, scores, 0.0)
+    bare = (view.impossible & (no_answer not in ("explicit", *_LEGACY))).astype(np.float64)
     if over == "mean":
         total = np.bincount(view.question_of_row, weights=rows, minlength=len(view.queries))
-        return np.where(counts == 0, scores.bare, ratio(total, counts if k is None else np.minimum(counts, k)))
-    value, filled = scores.bare.copy(), np.flatnonzero(counts)
+        return np.where(counts == 0, bare, ratio(total, counts if k is None else np.minimum(counts, k)))
+    filled = np.flatnonzero(counts)
     if len(filled):
-        value[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
-    return value
+        bare[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
+    return bare
 
 
 def _finish(
@@ -234,7 +229,7 @@ def answer_em(
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = _over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), k)
+    value = _over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), no_answer, k)
     return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
@@ -267,7 +262,7 @@ def answer_f1(
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
     scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
-    return _finish(pairs, _over_answers(pairs, scores, k, over), population, retrieval, no_answer, na_threshold)
+    return _finish(pairs, _over_answers(pairs, scores, no_answer, k, over), population, retrieval, no_answer, na_threshold)
 
 
 @measure("AnswerAccuracy", source=_PIAF + "; match='contains': KILT, Petroni and others 2021", exempt=_EXEMPT)
@@ -294,7 +289,7 @@ def answer_accuracy(
     ([1.0], [0.0])
     """
     scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
-    return _finish(pairs, _over_answers(pairs, scores, k), population, retrieval, no_answer, na_threshold)
+    return _finish(pairs, _over_answers(pairs, scores, no_answer, k), population, retrieval, no_answer, na_threshold)
 
 
 def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:

@@ -32,8 +32,7 @@ def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
 def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
     """Per question the number of sets whose items were all retrieved in the first k places, and of its distinct sets.
 
-    A place holds an item of no set, or all that was retrieved of a set, at its last item; a set that was retrieved in part takes
-    a place too. An item of two sets gives each its place, in their order.
+    A place holds an item of no set, or all that was retrieved of a set, at its last item.
     """
     view, flat = grouped.by_aspect, grouped.flat
     hit = view.relevant(rel)

@@ -93,7 +93,9 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
         f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right if it has\n"
         "what the text means; `mapped`: if it has what the words of the text were read as:\n",
         _rows(by_text.summary, ("run", *_COLUMNS)),
-        _end(made, output),
+        f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
+        f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
+        f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} -o {output / 'again'}\n",
         page_lines(output),
     ]
     return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
@@ -162,11 +164,3 @@ def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ..
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
     return report.render_rows([{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], "table")
-
-
-def _end(made: DemoClips, output: Path) -> str:
-    return (
-        f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
-        f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
-        f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} -o {output / 'again'}\n"
-    )

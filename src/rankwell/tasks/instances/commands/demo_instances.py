@@ -1,8 +1,4 @@
-"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
-
-The museum photographs its exhibits well, visitors do not: they stand askew, cut corners off, shake, and use a flash. Among the
-museum's own photographs are some without content, and visitors ask for exhibits that the museum has never photographed.
-"""
+"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets."""
 
 import io
 from collections.abc import Callable
@@ -104,17 +100,15 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
 
 @keeping()
 def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
-    """Draws a collection, photographs it, and writes the pictures into references/EXHIBIT and queries/EXHIBIT of a folder.
-
-    An exhibit has one to five references and one or two queries. Raises BadUsage for a picture that is there and is not of this
-    seed.
-    """
+    """Draws and photographs a collection into a folder; the same seed, the same pictures. Raises BadUsage for other pictures."""
     total, written = collection.exhibits + collection.absent, set[Path]()
 
     def _write(image: Image, side: str, name: str, place: int) -> None:
         path = folder / side / name / f"{place + 1}.jpg"
         written.add(path)
-        write_bytes(path, _jpeg(image))
+        stream = io.BytesIO()
+        image.save(stream, "JPEG", quality=88)
+        write_bytes(path, stream.getvalue())
 
     for number in range(total):
         name = f"{collection.name.removesuffix('s')}-{number + 1:02}"
@@ -132,12 +126,6 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
     if stray := sorted({*folder.rglob("*.jpg")} - written):
         raise BadUsage(f"{stray[0]} is not a picture of this seed; remove it, or name another folder.")
     return folder
-
-
-def _jpeg(image: Image) -> bytes:
-    stream = io.BytesIO()
-    image.save(stream, "JPEG", quality=88)
-    return stream.getvalue()
 
 
 def _end(output: Path, place: Path, results: list[str], statements: list[Path]) -> str:

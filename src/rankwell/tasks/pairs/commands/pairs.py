@@ -43,13 +43,16 @@ def pairs(
     metrics: list[Similarity] = list(
         dict.fromkeys(similarity_name(name) for text in options.metric or [] for name in text.replace(",", " ").split())
     )
-    _check_usage(
-        {
-            "TARGETS SIMILARITIES": [targets, similarities],
-            "--reference with --candidate": [options.reference, options.candidate],
-            "--left with --right and --scores": [options.left, options.right, options.scores],
-        }
-    )
+    forms: dict[str, Sequence[Any]] = {
+        "TARGETS SIMILARITIES": [targets, similarities],
+        "--reference with --candidate": [options.reference, options.candidate],
+        "--left with --right and --scores": [options.left, options.right, options.scores],
+    }
+    used = [form for form, parts in forms.items() if any(parts)]
+    if len(used) > 1:
+        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
+    if not used or not all(forms[used[0]]):
+        raise BadUsage(f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help.")
     if options.sample is not None and not options.reference:
         raise BadUsage("--pairs draws pairs of items for --reference and --candidate; other pairs are all compared.")
     if metrics and targets:
@@ -63,15 +66,6 @@ def pairs(
         inputs = _from_sides(options.left, options.right, options.scores, metrics)
     result = evaluate_pairs(inputs, options, details=output is not None, progress=progress)
     return present(result, format=format, output=output, charts=False)
-
-
-def _check_usage(forms: Mapping[str, Sequence[Any]]) -> None:
-    """Raises BadUsage unless exactly one form of naming pairs is used, and completely."""
-    used = [form for form, parts in forms.items() if any(parts)]
-    if len(used) > 1:
-        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
-    if not used or not all(forms[used[0]]):
-        raise BadUsage(f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help.")
 
 
 def _from_numbers(targets: str, similarities: Sequence[str]) -> PairInputs:

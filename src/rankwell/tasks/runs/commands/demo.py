@@ -120,10 +120,7 @@ def read_judgments() -> list[Judgment]:
 
 @keeping()
 def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
-    """Runs both systems over all questions, 100 results each, and writes the experiment; one interpreter, always the same bytes.
-
-    Judgments of modules that this version of Python does not have are left out. progress: called with searches done and in all.
-    """
+    """Runs both systems over all questions and writes the experiment, without judgments of modules that this Python lacks."""
     entries = python_docs.modules()
     present = {entry.id for entry in entries}
     qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
