@@ -308,6 +308,13 @@ class Embeddings:
         """(n,) the ids, or the positions as text."""
         return Positions(self.n) if self.ids is None else self.ids
 
+    def take(self, rows: Ints | Sequence[int]) -> "Embeddings":
+        """Some of the vectors; the table itself, which may be mapped into memory, where that is all of them in order."""
+        if np.array_equal(rows, np.arange(self.n)):
+            return self
+        names = self.names()
+        return Embeddings([names[row] for row in map(int, rows)], np.asarray(self.vectors)[rows])
+
     def place(self, row: int) -> str:
         """The name of a vector in messages: its row, and its id where it has one."""
         return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"

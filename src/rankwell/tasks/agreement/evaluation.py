@@ -318,9 +318,7 @@ def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Inte
 def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int) -> dict[str, list[Any]]:
     """The columns of details.parquet: the candidates' lists, then the reference's first items that they lack.
 
-    `detail` has the item's rank and similarity under the reference, and its `margin`: that similarity less the one of the last
-    item which counts as relevant; a candidate that trades items of small margins is hardly wrong (EverMind-AI 2026, EverOS issue
-    332).
+    `margin`: the similarity under the reference less that of its last relevant item (EverMind-AI 2026, EverOS issue 332).
     """
     parts: list[tuple[str, Details, list[str]]] = []
     for run, pairs in pairs_of_run.items():

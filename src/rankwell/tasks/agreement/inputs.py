@@ -92,9 +92,8 @@ class Sample:
         if requested >= n:
             return cls(np.arange(n, dtype=np.int64), items, labels, requested)
         if requested < 1 or not 0 <= options.seed < 1 << 32:
-            raise BadUsage(
-                f"{requested} samples with the seed {options.seed}; one sample or more, and a seed from 0 to 4294967295."
-            )
+            what = f"{requested} samples with the seed {options.seed}"
+            raise BadUsage(f"{what}; one sample or more, and a seed from 0 to 4294967295.")
         rows = np.random.RandomState(options.seed).choice(n, requested, replace=False)
         return cls(rows.astype(np.int64), items, labels, requested)
 
@@ -155,9 +154,8 @@ class Model:
         with np.errstate(over="ignore"):
             half = np.asarray(self.items.vectors, dtype=np.float16)
         if not np.isfinite(half).all():
-            raise BadInput(
-                f"{self.name}: float16 ends at 65504, which a number exceeds; scale the vectors, or leave out --ceiling."
-            )
+            what = f"{self.name}: float16 ends at 65504, which a number exceeds"
+            raise BadInput(f"{what}; scale the vectors, or leave out --ceiling.")
         return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
 
     def _options(self, sample: Sample) -> dict[str, Any]:

@@ -283,16 +283,14 @@ class Cka(NamedTuple):
 
 
 def linear_cka(reference: Representation, candidate: Representation) -> Cka:
-    """Linear kernel alignment of the same items in two spaces, whatever their rotation, scale and number of dimensions.
+    """Linear kernel alignment of the same items in two spaces; NaN where it is undefined. Raises BadInput for other items.
 
-    NaN where all vectors of a model are equal; the debiased one also below 4 items, and where an estimate is not positive.
-    Source: Kornblith and others 2019; debiased: Nguyen, Raghu and Kornblith 2021, after Song and others 2012. Raises BadInput.
+    Source: Kornblith and others 2019; debiased: Nguyen, Raghu and Kornblith 2021, after Song and others 2012.
     """
     n = len(reference.vectors)
     if n != len(candidate.vectors):
-        raise BadInput(
-            f"the reference has {n} items and the candidate {len(candidate.vectors)}; give the same items in one order."
-        )
+        what = f"the reference has {n} items and the candidate {len(candidate.vectors)}"
+        raise BadInput(f"{what}; give the same items in one order.")
     if n < 2 or reference.is_constant or candidate.is_constant:
         return Cka(_NAN, _NAN)
     both, first, second = _products(reference, candidate), reference.own, candidate.own

@@ -36,8 +36,7 @@ def read_answers(
 ) -> Predictions:
     """The best `k` answers to every question from its first `retriever_k` documents, that there is none being one of them.
 
-    `no_answer` is the score of there being none less that of the best answer, or of the surest other question where there is
-    none.
+    `no_answer` is the score of there being none less that of the best answer, or the surest question's where there is no answer.
     """
     found: dict[str, Sequence[Answer]] = {}
     for done, (name, text) in enumerate(questions.items(), start=1):

@@ -169,11 +169,12 @@ class _AnswerEvaluation:
         nothing_to_find = self._impossible if self.plan.rules.nothing_to_find == "right" else None
         name = inputs.names["retrieved"]
         run = RetrieverRun.of(name, found, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find)
+        bare = (run.view.n_relevant(1) == 0) & (True if nothing_to_find is None else ~nothing_to_find)
         counts = {QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)), QUERIES_UNKNOWN: len(run.hits.unknown)}
         notes = {
             "nothing was retrieved for {} questions, which are misses": counts[QUERIES_MISSING],
             "{} lists are of no question here and are ignored": counts[QUERIES_UNKNOWN],
-            "no document is relevant to {} questions, which are misses": run.without_relevant,
+            "no document is relevant to {} questions, which are misses": int(np.count_nonzero(bare)),
         }
         self._count(run, self._impossible, counts, notes)
         return run

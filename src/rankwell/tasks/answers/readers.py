@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -149,6 +150,7 @@ def _is_name(word: _Word, first: _Word) -> bool:
     return capital or any(each in "._" or each.isdigit() for each in word.text)
 
 
+@dataclass
 class TransformersReader:
     """The spans with the highest sum of start and end logit, over windows of the passages that overlap.
 
@@ -161,31 +163,24 @@ class TransformersReader:
     Source: Devlin et al. 2019, section 4.3.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        device: str = "cpu",
-        max_tokens: int = 384,
-        stride: int = 128,
-        max_answer_tokens: int = 30,
-        candidates: int = 20,
-        batch_size: int = 16,
-        null_threshold: float = 0.0,
-    ) -> None:
-        lengths = {"max_tokens": max_tokens, "max_answer_tokens": max_answer_tokens}
-        for name, value in {**lengths, "candidates": candidates, "batch_size": batch_size}.items():
-            if value < 1:
-                raise BadUsage(f"{name}={value}; give at least 1.")
-        if stride < 0:
-            raise BadUsage(f"stride={stride}; windows overlap by 0 tokens or more.")
-        self._name, self._device = model, device
-        self._tokenizer, self._model = _load(model, device)
-        positions = getattr(self._model.config, "max_position_embeddings", max_tokens)
-        self._max_tokens = min(max_tokens, self._tokenizer.model_max_length, positions)
-        self._stride, self._batch_size = stride, batch_size
-        self._max_answer_tokens, self._candidates = max_answer_tokens, candidates
-        self._null_threshold = null_threshold
+    model: str
+    device: str = "cpu"
+    max_tokens: int = 384
+    stride: int = 128
+    max_answer_tokens: int = 30
+    candidates: int = 20
+    batch_size: int = 16
+    null_threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_tokens", "max_answer_tokens", "candidates", "batch_size"):
+            if getattr(self, name) < 1:
+                raise BadUsage(f"{name}={getattr(self, name)}; give at least 1.")
+        if self.stride < 0:
+            raise BadUsage(f"stride={self.stride}; windows overlap by 0 tokens or more.")
+        self._tokenizer, self._model = _load(self.model, self.device)
+        positions = getattr(self._model.config, "max_position_embeddings", self.max_tokens)
+        self.max_tokens = min(self.max_tokens, self._tokenizer.model_max_length, positions)
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
         """The best `k` answers of all passages and the answer that there is none; among equals earlier passages come first."""
@@ -193,11 +188,11 @@ class TransformersReader:
         nulls: list[float] = []
         for window in self._windows(question, passages):
             nulls.append(window.null)
-            for answer in _best_answers(window, passages[window.passage], self._candidates, self._max_answer_tokens):
+            for answer in _best_answers(window, passages[window.passage], self.candidates, self.max_answer_tokens):
                 place = answer.document or "", answer.start, answer.end
                 if place not in found or found[place].score < answer.score:
                     found[place] = answer
-        null = Answer(None, min(nulls, default=0.0) - self._null_threshold)
+        null = Answer(None, min(nulls, default=0.0) - self.null_threshold)
         return ranked([*ranked(found.values())[: max(k, 0)], null])
 
     def _windows(self, question: str, passages: Sequence[Passage]) -> Iterator["_Window"]:
@@ -207,8 +202,8 @@ class TransformersReader:
         encoded = self._encode(question, passages)
         owners: list[int] = encoded.pop("overflow_to_sample_mapping")
         offsets: list[list[tuple[int, int]]] = encoded.pop("offset_mapping")
-        for begin in range(0, len(owners), self._batch_size):
-            rows = range(begin, min(begin + self._batch_size, len(owners)))
+        for begin in range(0, len(owners), self.batch_size):
+            rows = range(begin, min(begin + self.batch_size, len(owners)))
             starts, ends = self._logits({name: column[rows.start : rows.stop] for name, column in encoded.items()})
             for place, row in enumerate(rows):
                 inside = [token for token, part in enumerate(encoded.sequence_ids(row)) if part == 1]
@@ -224,17 +219,17 @@ class TransformersReader:
 
     def _encode(self, question: str, passages: Sequence[Passage]) -> Any:
         tokens = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
-        room = self._max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
-        if room <= self._stride:
-            left = f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self._max_tokens} for the passage"
-            what = f"{self._name}: the question {question[:60]!r} has {left}"
-            raise BadUsage(f"{what}; expected more than the stride of {self._stride}: change either.")
+        room = self.max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
+        if room <= self.stride:
+            left = f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self.max_tokens} for the passage"
+            what = f"{self.model}: the question {question[:60]!r} has {left}"
+            raise BadUsage(f"{what}; expected more than the stride of {self.stride}: change either.")
         return self._tokenizer(
             [_clean(question)] * len(passages),
             [_clean(passage.text) for passage in passages],
             truncation="only_second",
-            max_length=self._max_tokens,
-            stride=self._stride,
+            max_length=self.max_tokens,
+            stride=self.stride,
             padding=True,
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
@@ -244,10 +239,10 @@ class TransformersReader:
         import torch
 
         with torch.inference_mode():
-            out = self._model(**{name: torch.tensor(column, device=self._device) for name, column in columns.items()})
+            out = self._model(**{name: torch.tensor(column, device=self.device) for name, column in columns.items()})
         starts, ends = (logits.float().cpu().numpy().astype(np.float64) for logits in (out.start_logits, out.end_logits))
         if not (np.isfinite(starts).all() and np.isfinite(ends).all()):
-            raise BadInput(f"{self._name} gives logits that are not finite; look at its weights and their precision.")
+            raise BadInput(f"{self.model} gives logits that are not finite; look at its weights and their precision.")
         return starts, ends
 
 

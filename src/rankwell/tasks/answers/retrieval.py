@@ -125,12 +125,6 @@ class RetrieverRun(JudgedRun):
         """The first documents of each list, and every relevant one wherever it is ranked."""
         return details_of(self.judgments, self.hits, self.resolved)
 
-    @property
-    def without_relevant(self) -> int:
-        """The number of questions to which no document is relevant, where there is something to find."""
-        none = self.view.n_relevant(1) == 0
-        return int(np.count_nonzero(none if self.nothing_to_find is None else none & ~self.nothing_to_find))
-
 
 def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> GroupRankings:
     """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""

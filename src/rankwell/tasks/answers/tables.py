@@ -108,8 +108,8 @@ class AnswerTables:
     def details(self) -> dict[str, list[Any]]:
         """The columns of details.parquet: the first documents and answers of every question, and what is right but not there.
 
-        The item of an answer is its text; `detail` has its place, the right answer that it shares most with, the spans of shared
-        characters and words in both, its `context`, and in the first answer's row how likely there is none (`no_answer`).
+        `detail` of an answer has its place, the right answer that it shares most with, the spans shared in both, and its
+        `context`.
         """
         parts: list[tuple[str, Details, list[str] | None]] = []
         if self.retriever is not None:

@@ -73,8 +73,7 @@ def by_context(
 ) -> Judgments:
     """The documents that share their text with a document of the question, however either was cut into passages.
 
-    share: the least part of the shorter one's runs of three words that the longer one has. retrieved, impossible: as above.
-    Raises BadInput where no text of the questions' own documents is known, or a retrieved document has none. Source: rankwell.
+    share: the least part of the shorter one's runs of three words that the longer one has. Raises BadInput without texts.
     """
     if not 0 < share <= 1:
         raise BadUsage(f"share is {share}; expected a number above 0 and at most 1.")

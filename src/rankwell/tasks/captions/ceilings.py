@@ -19,10 +19,9 @@ _MEANS = ("mean", "sum")
 
 
 class Choices(NamedTuple):
-    """Sets of items that are the same and hold a positive of a query: (choices,) each, by query.
+    """(choices,) sets of items that are the same and hold a positive of a query, by query; `right` of them are positives.
 
-    size: of the set. right: how many of it are positives. place: that of the first of these in the set, from 0, by the order
-    among items of equal score. lone: whether a query's other sets do not matter, for it is served by a single one.
+    place: that of the first positive in the set, by the order among items of equal score. lone: whether other sets do not matter.
     """
 
     query: Ints

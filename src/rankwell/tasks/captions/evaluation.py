@@ -180,7 +180,7 @@ class _CaptionEvaluation:
         builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
-            results.QUERIES_MASKED: 0 if direction.video_to_text else inputs.masked,
+            results.QUERIES_MASKED: 0 if direction.video_to_text else len(inputs.names[0]) - inputs.positives.n_queries,
             results.QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.views[name, direction.name] = run.view

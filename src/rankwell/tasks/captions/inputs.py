@@ -77,11 +77,6 @@ class CaptionInputs:
         self.rules |= {name: rules[name] for name in ("transform", "transductive")}
         return transform, None if bank is None else read_scores(bank).matrix
 
-    @property
-    def masked(self) -> int:
-        """Number of captions that take no part."""
-        return len(self.names[0]) - self.positives.n_queries
-
     def refuse_non_finite(self, run: str) -> None:
         """Raises BadScore naming file (or run, where there are several) and place of the first score that is NaN or infinite."""
         given, several = self.runs[run], run if len(self.runs) > 1 else ""

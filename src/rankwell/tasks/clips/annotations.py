@@ -290,11 +290,7 @@ class Annotations:
         return found
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
-        """(keywords,) whether each counts: those of the named groups, or of all; of a group with named keywords only these.
-
-        Where keywords are named and no group, nothing else counts. Raises UnknownName, and BadUsage for a keyword of another
-        group.
-        """
+        """(keywords,) whether each counts: named groups or all, of a group with named keywords these. Raises UnknownName."""
         chosen = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()
         for text in keywords:
@@ -302,9 +298,8 @@ class Annotations:
             mine = [entry for entry in found if not chosen or entry.group in chosen]
             if not mine:
                 where = " and ".join(dict.fromkeys(entry.group for entry in found))
-                raise BadUsage(
-                    f"the keyword {text!r} is one of {where}, which the chosen groups leave out; add the group to them."
-                )
+                what = f"the keyword {text!r} is one of {where}, which the chosen groups leave out"
+                raise BadUsage(f"{what}; add the group to them.")
             single.update(mine)
         whole = (chosen or (set() if single else set(self.groups))) - {entry.group for entry in single}
         return np.array([entry in single or entry.group in whole for entry in self.keywords], dtype=np.bool_)
@@ -351,9 +346,8 @@ class _LabelReader:
         other = sorted(text for text in counted if text not in {label.casefold() for label in labels})
         if other:
             times = sum(counted[text] for text in other)
-            self.notes.append(
-                f"{group}: {', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r} ({_times(times)})"
-            )
+            read = f"{', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r}"
+            self.notes.append(f"{group}: {read} ({_times(times)})")
 
     def meant(self, group: str, texts: Sequence[str]) -> list[Keyword]:
         """The keywords that the texts of a cell stand for."""

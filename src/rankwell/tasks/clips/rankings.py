@@ -122,12 +122,12 @@ class ClipVectors:
             return self
         rows = order_ids(self.items.names())
         order = rows[::-1] if self.ties == "id-desc" else rows
-        return replace(self, items=take_rows(self.items, order), order=order)
+        return replace(self, items=self.items.take(order), order=order)
 
     @property
     def in_input_order(self) -> "ClipVectors":
         """The same with the items, and so tied ones, in the order of the input."""
-        items = self.items if self.order is None else take_rows(self.items, np.argsort(self.order))
+        items = self.items if self.order is None else self.items.take(np.argsort(self.order))
         return replace(self, items=items, ties="input", order=None)
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
@@ -184,7 +184,7 @@ class ClipVectors:
             rows = (offsets[part][:, None] + np.arange(width)[None, :])[inside]
             targets = np.full((len(part), width), -1, dtype=np.int64)
             targets[inside] = item[rows]
-            queries = take_rows(self.queries, row_of_query[part])
+            queries = self.queries.take(row_of_query[part])
             found = ranks_of(queries, self.items, targets, options=self._options(queries), progress=self.progress)
             above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
             scores[rows] = found.scores[inside]
@@ -195,18 +195,12 @@ class ClipVectors:
         counts = np.zeros(len(row_of_query), dtype=np.int64)
         waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
-            queries = take_rows(self.queries, row_of_query[waiting])
+            queries = self.queries.take(row_of_query[waiting])
             found = search(queries, self.items, k=min(depth, self.items.n), options=self._options(queries))
             counts[waiting] = (found.scores >= least).sum(axis=1)
             waiting = waiting[(counts[waiting] == depth) & (depth < self.items.n)]
             depth *= 8
         return counts
-
-
-def take_rows(table: Embeddings, rows: Ints | Sequence[int]) -> Embeddings:
-    """Some rows of a table."""
-    names, places = table.names(), np.asarray(rows, dtype=np.int64)
-    return Embeddings([names[row] for row in map(int, places)], table.vectors[places])
 
 
 ClipRankings = ClipLists | ClipVectors

@@ -64,11 +64,10 @@ def group_rows(variant: ClipVariant, whole: ResultsBuilder) -> list[dict[str, An
 
 
 def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[str, Any]]:
-    """A row per keyword that counted queries require, the one that is missing most often first.
+    """A row per keyword that counted queries require, the one that is missing most often first, by the deepest measure.
 
-    The measure is the first that reads as deep as the largest cut-off. `missing`: the share of the first k results of these
-    queries that lack the keyword; `by_chance`: the share of the clips that could be found that lack it. A keyword has few queries
-    and so no interval.
+    `missing`: the share of the first k results of these queries that lack the keyword; `by_chance`: the share of the clips that
+    could be found that lack it. A keyword has few queries and so no interval.
     """
     inputs = variant.inputs
     deepest = next((place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0)

@@ -15,7 +15,7 @@ from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.clips.inputs import ClipInputs, named, plural
-from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of, take_rows
+from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of
 
 
 class RankedClips(NamedTuple):
@@ -77,7 +77,7 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
         what = "left out" if inputs.skips_unknown else kept
         notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
         if inputs.skips_unknown:
-            table = take_rows(table, [row for row, name in enumerate(table.ids) if name in both])
+            table = table.take([row for row, name in enumerate(table.ids) if name in both])
     return table, notes
 
 
@@ -96,7 +96,7 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
     items, notes = _clip_vectors(inputs)
     if inputs.by_clips:
         clips = inputs.annotations.index
-        queries = take_rows(items, [row for row, name in enumerate(items.names()) if name in clips])
+        queries = items.take([row for row, name in enumerate(items.names()) if name in clips])
     else:
         queries, of_texts = _text_vectors(inputs)
         notes += of_texts
@@ -135,7 +135,7 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
         raise BadInput(f"{place}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here).")
     count = plural(len(missing), "text query has", "text queries have")
     notes = [f"{count} no embedding: {named(list(map(inputs.title, missing)))}; its result is empty"]
-    return take_rows(table, [row[name] for name in names if name in row]), notes if missing else []
+    return table.take([row[name] for name in names if name in row]), notes if missing else []
 
 
 def _encoded(encoder: Any, texts: list[str]) -> Any:

@@ -37,9 +37,8 @@ def compute_run(
 ) -> ComputedRun | None:
     """The run of the system; None where neither an encoder nor local features are named. Raises BadUsage for both."""
     if system.encoder is not None and system.local_features is not None:
-        raise BadUsage(
-            "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
-        )
+        what = "--encoder and --local-features are two systems"
+        raise BadUsage(f"{what}; evaluate one after the other, then set them side by side.")
     if system.encoder is not None:
         settings = ImageSettings(**{name: getattr(system, name) for name in ENCODER_SETTINGS})
         return by_encoder(images, system.encoder, settings, run=run, cache=system.cache, progress=progress)

@@ -106,9 +106,8 @@ def _without_content(images: Images, glob: str) -> Images:
     """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        raise BadUsage(
-            f"--contentless-images {glob!r} matches no image, such as {images.ids[0]!r}; correct the pattern or leave it out."
-        )
+        what = f"--contentless-images {glob!r} matches no image, such as {images.ids[0]!r}"
+        raise BadUsage(f"{what}; correct the pattern or leave it out.")
     return replace(images, contentless=images.contentless | bare)
 
 
@@ -208,9 +207,8 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     for what in ("image", "instance", "split"):
         if columns[what] is None:
             listed = ", ".join(map(repr, names))
-            raise BadInput(
-                f"{place}: no column {what} ({', '.join(_COLUMNS[what])}); found {listed}; expected image,instance,split."
-            )
+            known = f"no column {what} ({', '.join(_COLUMNS[what])})"
+            raise BadInput(f"{place}: {known}; found {listed}; expected image,instance,split.")
     return ImageSet(_located(place, [_listed_image(place, row, columns) for row in rows], request.root))
 
 
@@ -340,9 +338,8 @@ def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -
             elif isinstance(value, str) and value in known:
                 found[kind].append(value)
             else:
-                raise BadInput(
-                    f"{where}.{key}: {shown(value)} is none of the {len(references)} images; give a name or a position from 0."
-                )
+                what = f"{where}.{key}: {shown(value)} is none of the {len(references)} images"
+                raise BadInput(f"{what}; give a name or a position from 0.")
     return Marks(*(tuple(names) for names in found.values()))
 
 

@@ -94,9 +94,8 @@ class Images:
                 raise DuplicateItem(f"the ground truth of query {query!r} lists {double!r} twice; list it once, as one kind.")
             missing = next((name for name in (query, *listed) if name not in self.index), None)
             if missing is not None:
-                raise BadInput(
-                    f"the ground truth of query {query!r} names {missing!r}, which is not an image; list it or correct the name."
-                )
+                what = f"the ground truth of query {query!r} names {missing!r}, which is not an image"
+                raise BadInput(f"{what}; list it or correct the name.")
 
     @classmethod
     def from_entries(
@@ -155,8 +154,8 @@ def filter_images(
 ) -> FilteredImages:
     """The images without references that show nothing, and then without queries whose instance no reference shows.
 
-    junk_label: references with this label are left out, too. With marks, a query is absent if they list nothing easy or hard. An
-    image of both sides loses the filtered side only. A query without a label is absent, unless no image has a label.
+    junk_label: references with this label are left out, too. An image of both sides loses the filtered side only. With marks, a
+    query is absent if they list nothing easy or hard; without a label, unless no image has one.
     """
     references, queries = images.references(), images.queries()
     bare = references.contentless if contentless == "filter" else np.zeros(len(references), dtype=np.bool_)

@@ -126,9 +126,8 @@ class LocalFeatures:
             if number is not None and number < 1:
                 raise BadUsage(f"{name} {number}; expected a positive integer.")
         if self.workers is not None and self.processes > 1:
-            raise BadUsage(
-                f"workers {self.workers} and processes {self.processes}; a process has one thread, name one of the two."
-            )
+            what = f"workers {self.workers} and processes {self.processes}"
+            raise BadUsage(f"{what}; a process has one thread, name one of the two.")
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
             raise BadUsage(f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up to 1 and pixels above 0.")
         _opencv()

@@ -195,7 +195,9 @@ class InstanceRules:
         self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
         self.contentless: Switch = options.contentless
         self.absent: Switch = "keep" if options.positives is not None else options.absent or self.reading.absent
-        self.ties: MatrixTies = self.reading.ties if options.ties is None else _tie_rule(options.ties)
+        if options.ties is not None and options.ties not in _TIES:
+            raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
+        self.ties: MatrixTies = next((rule for rule in _TIES if rule == options.ties), self.reading.ties)
         self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
 
     def filtered(self, images: Images) -> FilteredImages:
@@ -243,10 +245,3 @@ def takes_cutoffs(options: InstanceOptions) -> bool:
     rules, names = convention_of(options.convention), measure_names(options.measures)
     texts = rules.defaults if names is None else [text for text in names if text != NAMED]
     return any(at_each_cutoff(text, CUTOFFS, rules.words) != [text] for text in texts)
-
-
-def _tie_rule(name: str) -> MatrixTies:
-    for rule in _TIES:
-        if rule == name:
-            return rule
-    raise UnknownName(f"unknown tie rule {name!r}; {suggest(name, _TIES)}")

@@ -42,9 +42,8 @@ class InstanceRuns:
         scores, embeddings, queries, references = options.scores, options.embeddings, options.queries, options.references
         present = [scores is not None, embeddings is not None, queries is not None or references is not None]
         if sum(present) != 1 or (queries is None) != (references is None):
-            raise BadUsage(
-                "give scores, embeddings of all images, or embeddings of both sides (--queries with --references): one of three."
-            )
+            both = "embeddings of both sides (--queries with --references)"
+            raise BadUsage(f"give scores, embeddings of all images, or {both}: one of three.")
         metric = options.metric or "cosine"
         if present[2]:
             name = options.run or name_places([_place(references)], ["embeddings"])[0]
@@ -98,9 +97,8 @@ class InstanceRuns:
         if not len(rows) or not len(columns):
             what = "query" if not len(rows) else "reference"
             side, known = (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
-            raise NothingToEvaluate(
-                f"{run}: no {what} of the images is in it; it has {side[0]!r}, …, the images have {known[0]!r}, …."
-            )
+            both = f"it has {side[0]!r}, …, the images have {known[0]!r}, …"
+            raise NothingToEvaluate(f"{run}: no {what} of the images is in it; {both}.")
         compared, dimensions = self._compared(table, rows, columns)
         return AlignedRun(compared, queries, references, dimensions)
 
@@ -118,7 +116,7 @@ class InstanceRuns:
         """The comparison of some rows with some columns, and the dimensions of its vectors."""
         if not isinstance(table, Scores):
             queries, references = table
-            return self._by_vectors(_some(queries, rows), _some(references, columns))
+            return self._by_vectors(queries.take(rows), references.take(columns))
         matrix = table.matrix if _is_all(columns, table.matrix.shape[1]) else table.matrix[:, columns]
         matrix = matrix if _is_all(rows, len(table.matrix)) else matrix[rows]
         names = [table.item_names[column] for column in map(int, columns)]
@@ -190,14 +188,6 @@ def _shared(names: Sequence[str], others: Sequence[str]) -> tuple[Ints, Ints]:
     pairs = [(place, place_of[name]) for place, name in enumerate(names) if name in place_of]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
     return first, second
-
-
-def _some(table: Embeddings, rows: Ints) -> Embeddings:
-    """Some rows of a table; the table itself, which may be mapped into memory, where that is all of them in order."""
-    if _is_all(rows, table.n):
-        return table
-    names = table.names()
-    return Embeddings([names[row] for row in map(int, rows)], np.asarray(table.vectors)[rows])
 
 
 def _is_all(rows: Ints, n: int) -> bool:

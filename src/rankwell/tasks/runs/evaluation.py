@@ -125,9 +125,8 @@ class _RunEvaluation:
         if not hits.present.any() or not counted.any():
             both = int(hits.present.sum())
             if both and bare.all():
-                raise NothingToEvaluate(
-                    f"{run.name}: no query has anything relevant, and --no-relevant skip leaves all of them out."
-                )
+                what = "no query has anything relevant, and --no-relevant skip leaves all of them out"
+                raise NothingToEvaluate(f"{run.name}: {what}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
             example = f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)" if all(first) else ""
             raise NothingToEvaluate(

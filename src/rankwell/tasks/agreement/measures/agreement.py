@@ -12,7 +12,8 @@ from rankwell.errors import BadUsage
 
 Kind = Literal["ext", "min", "res", "truncated"]
 
-_LONGER = "a longer list has more places to agree or to differ in"
+_FAGIN = "Fagin, Kumar and Sivakumar 2003, Comparing top k lists"
+_LONGER = {"unjudged tail": "a longer list has more places to agree or to differ in"}
 
 
 def _both_lengths(pairs: RankingPairs, k: int | None) -> tuple[Ints, Ints]:
@@ -31,13 +32,7 @@ def _chance_overlap(pairs: RankingPairs, *, k: int) -> Floats:
     return _where_any(ratio(first * second / np.maximum(pairs.n_candidates, 1), longer), longer)
 
 
-@measure(
-    "Overlap",
-    source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    aliases="top_k_overlap overlap_at",
-    exempt={"unjudged tail": _LONGER},
-    chance=_chance_overlap,
-)
+@measure("Overlap", source=_FAGIN, aliases="top_k_overlap overlap_at", exempt=_LONGER, chance=_chance_overlap)
 def overlap(pairs: RankingPairs, *, k: int) -> Floats:
     """The share of the first `k` places of the reference and of the candidate that hold the same items, in whatever order.
 
@@ -61,7 +56,7 @@ def _jaccard(shared: Ints, first: int | Ints, second: int | Ints) -> Floats:
     "Jaccard",
     source="Jaccard 1901, Étude comparative de la distribution florale dans une portion des Alpes et des Jura",
     aliases="jaccard_similarity",
-    exempt={"unjudged tail": _LONGER},
+    exempt=_LONGER,
     chance=lambda pairs, *, k: pairs.mean_by_chance(_jaccard, k),
 )
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
@@ -92,13 +87,7 @@ def _chance_average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Flo
     return _average(prefixes, _shared_by_chance(pairs, prefixes, k))
 
 
-@measure(
-    "AO",
-    source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    aliases="average_overlap",
-    exempt={"unjudged tail": _LONGER},
-    chance=_chance_average_overlap,
-)
+@measure("AO", source=_FAGIN, aliases="average_overlap", exempt=_LONGER, chance=_chance_average_overlap)
 def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """The mean over the depths 1 to `k` of the share of items that the lists have in common down to that depth.
 
@@ -127,7 +116,7 @@ def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties
     "The treatment of ties in rank-biased overlap; kind='truncated': OpenSearch 2025, search relevance workbench",
     aliases="rank_biased_overlap rbo_ext rbo_min(kind='min') rbo_res(kind='res') rbo50(p=0.5,kind='truncated') "
     "rbo90(kind='truncated',p=0.9)",
-    exempt={"unjudged tail": _LONGER},
+    exempt=_LONGER,
     chance=_chance_rbo,
 )
 def rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties = "order", k: int | None = None) -> Floats:

@@ -9,6 +9,8 @@ from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 
+_HODOSH = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
+_CORRELATION = Scale((-1.0, 1.0), unit="score", empty=float("nan"))
 _SPEARMAN = "Spearman 1904, The proof and measurement of association between two things"
 
 
@@ -34,7 +36,7 @@ def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     return pairs.mean_by_chance(lambda shared, *_: np.where(shared >= 2, 0.0, np.nan), k)
 
 
-@measure("Spearman", source=_SPEARMAN, scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")), chance=_chance_correlation)
+@measure("Spearman", source=_SPEARMAN, scale=_CORRELATION, chance=_chance_correlation)
 def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of both lists; not counted below 2 of them.
 
@@ -60,7 +62,7 @@ def _union_worth(shared: Ints, first: int, second: int) -> Floats:
 @measure(
     "SpearmanUnion",
     source=_SPEARMAN + "; over the union of two lists: Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
+    scale=_CORRELATION,
     exempt={"unjudged tail": "items of unknown rank that enter the first places leave the value unknown"},
     chance=lambda pairs, *, k=None: pairs.mean_by_chance(_union_worth, k),
 )
@@ -108,7 +110,7 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
 @measure(
     "TauAP",
     source="Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information retrieval",
-    scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
+    scale=_CORRELATION,
     aliases="tau_ap tau-AP ap_correlation",
     chance=_chance_correlation,
 )
@@ -150,18 +152,10 @@ def _chance_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "la
     return np.where(pairs.reference.lengths > 0, (pairs.n_candidates + 1) / 2, np.nan)
 
 
-_FIRST = "the item ranks after all candidates where the list lacks it"
+_FIRST = {"empty": "the item ranks after all candidates where the list lacks it"}
 
 
-@measure(
-    "MedR_first",
-    source="Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task",
-    scale=RANK,
-    at=None,
-    summary="median",
-    exempt={"empty": _FIRST},
-    chance=_chance_first,
-)
+@measure("MedR_first", source=_HODOSH, scale=RANK, at=None, summary="median", exempt=_FIRST, chance=_chance_first)
 def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; its median over the queries.
 
@@ -175,14 +169,7 @@ def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"
     return _first_rank(pairs, missing)
 
 
-@measure(
-    "MnR_first",
-    source="Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task",
-    scale=RANK,
-    at=None,
-    exempt={"empty": _FIRST},
-    chance=_chance_first,
-)
+@measure("MnR_first", source=_HODOSH, scale=RANK, at=None, exempt=_FIRST, chance=_chance_first)
 def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; its mean over the queries.
 

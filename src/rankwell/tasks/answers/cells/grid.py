@@ -74,10 +74,8 @@ def run_grid(
 ) -> Iterator[PointResult]:
     """The result of every cell, in the file's order; all are checked before the first is evaluated.
 
-    folder: of finished work, absolute; results are kept by their recipe, and answers of a callable by theirs (docs/answers.md),
-    so that another evaluation does not run it again. fresh: everything is made anew. Raises BadUsage for an unknown call,
-    parameter or setting, BadInput for a missing file and for a callable that fails or returns something else, with the name of
-    the point.
+    folder: of finished work, absolute; results are kept by their recipe, and answers of a callable by theirs (docs/answers.md).
+    Raises BadUsage and BadInput with the name of the point for whatever is unknown, missing or fails.
     """
     points = plan_grid(experiment, evaluate)
     plans: list[runner.PlannedCell] = []

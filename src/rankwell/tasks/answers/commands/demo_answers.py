@@ -2,7 +2,6 @@
 
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
@@ -34,46 +33,36 @@ def answers(*, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0
         Seed of the bootstrap.
     """
     with holding(output):
-        made = prepare(output, progress=progress)
-        gold, retrieved, predictions, isolated = map(str, made)
+        gold, retrieved, predictions, isolated = map(str, prepare(output, progress=progress))
         options = AnswerOptions(retrieved=retrieved, isolated=isolated, k=K_READER, retriever_k=K_RETRIEVER, seed=seed)
         result = evaluate_answers(gold, predictions, options=options, details=True)
         results = output / "results"
         done = show(result, output=results)
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
-        f"{len(read_questions(str(made.gold)).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
+        f"{len(read_questions(gold).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
         f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers from them. Who fails where?\n"
     )
     end = (
         "The same from the files:\n\n"
-        f"  rankwell answers {made.gold} {made.predictions} --retrieved {made.retrieved} \\\n"
-        f"    --isolated {made.isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
+        f"  rankwell answers {gold} {predictions} --retrieved {retrieved} \\\n"
+        f"    --isolated {isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
     )
     return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
-class AnswerDemoFiles(NamedTuple):
-    """The files of the experiment. isolated: the answers of the same reader from the right paragraphs."""
-
-    gold: Path
-    retrieved: Path
-    predictions: Path
-    isolated: Path
-
-
 @keeping()
-def prepare(folder: Path, *, progress: Progress = None) -> AnswerDemoFiles:
-    """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
-    paths = AnswerDemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
-    write_bytes(paths.gold, (files("rankwell.tasks.answers") / "data" / "questions.json").read_bytes())
-    questions = read_questions(str(paths.gold)).table
+def prepare(folder: Path, *, progress: Progress = None) -> list[Path]:
+    """Writes questions, documents, answers and those from the right paragraphs; the same bytes every time and everywhere."""
+    paths = [folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")]
+    write_bytes(paths[0], (files("rankwell.tasks.answers") / "data" / "questions.json").read_bytes())
+    questions = read_questions(str(paths[0])).table
     contexts, texts = questions.contexts, question_texts(questions)
     reader = OverlapReader(contexts.values())
     with SqliteFts(contexts.items()) as system:
         retrieved = retrieve(system, texts, K_RETRIEVER)
-    write_run(retrieved, paths.retrieved)
+    write_run(retrieved, paths[1])
     report = progress_of(progress, "answering")
-    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=report), paths.predictions)
-    write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=report), paths[2])
+    write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths[3])
     return paths

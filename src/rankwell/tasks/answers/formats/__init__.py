@@ -172,10 +172,7 @@ def read_retrieved(
 
 
 def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002
-    """Writes predictions whole or not at all; returns the format's name, which the suffix decides (`.gz`, `.zst` compress).
-
-    `ranked` (.jsonl) holds everything; `predictions` (.json) is SQuAD's, the first answer of each question.
-    """
+    """Writes predictions whole or not at all; returns the name of the format, which the suffix decides (`.gz` compresses)."""
     target = Path(path)
     plain = target.name.removesuffix(".gz").removesuffix(".zst").lower()
     able = [entry for entry in answer_formats("predictions") if entry.write is not None]

@@ -35,11 +35,9 @@ MOST_START = 1 << 62
 
 @dataclass(frozen=True)
 class Content:
-    """A document in memory.
+    """A document in memory. value: any JSON value; for lines and tables a list of objects. numbers: of the lines, from 1.
 
-    value: any JSON value; for lines and tables a list of objects. numbers: of the lines, from 1. header: the first row of a
-    table. marked: whether a byte order mark was skipped. problem: the message on a row or a header that is wrong; no error yet,
-    because the file may be no table at all.
+    problem: the message on a wrong row or header; no error yet, because the file may be no table at all.
     """
 
     name: str

@@ -57,10 +57,7 @@ class EntryRows:
                 raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
-        """The ids that each entry is about: its own, those of the questions with its text, or its number.
-
-        A text that several questions have goes to all of them, or to each its own where the file has it as often.
-        """
+        """The ids that each entry is about: its own, those of the questions with its text, or its number."""
         named = all(name is not None for name in self.names)
         texts = questions is not None and any(questions.texts) and any(self.texts)
         if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):

@@ -30,10 +30,7 @@ def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
 
 
 def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
-    """Per question the number of sets whose items were all retrieved in the first k places, and of its distinct sets.
-
-    A place holds an item of no set, or all that was retrieved of a set, at its last item.
-    """
+    """Per question the number of its sets that are complete in the first k places, where each takes one, and of its sets."""
     view, flat = grouped.by_aspect, grouped.flat
     hit = view.relevant(rel)
     ranks, relevant = view.ranks, view.n_relevant(rel)

@@ -128,9 +128,8 @@ def _check_options(images: str | None, data: ImageSetOptions, system: ImageSyste
     if images is None and data != ImageSetOptions():
         raise BadUsage("--query-images, --root, --pattern and --contentless-images belong to a data set; name it first.")
     if options.k is not None and not takes_cutoffs(options):
-        raise BadUsage(
-            f"-k {options.k}: every measure names its own cut-off; name one that does not with -m, as P, or leave -k out."
-        )
+        what = f"-k {options.k}: every measure names its own cut-off"
+        raise BadUsage(f"{what}; name one that does not with -m, as P, or leave -k out.")
     encoder, features, embeddings, scores = system.encoder, system.local_features, options.embeddings, options.scores
     for owners, names, source in (
         ({"--encoder": encoder}, ENCODER_SETTINGS, system),
