@@ -81,8 +81,6 @@ def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str,
 
 def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
     """The numbers in each bin; one on an edge belongs to the bin above, on the last edge to the last."""
-    if not len(numbers):
-        return [0] * (len(edges) - 1)
     room = 1e-9 * (edges[-1] - edges[0]) if math.isfinite(edges[-1] - edges[0]) else 0.0
     places = np.clip(np.searchsorted(np.array(edges), numbers + room, side="right") - 1, 0, len(edges) - 2)
     return np.bincount(places, minlength=len(edges) - 1).tolist()

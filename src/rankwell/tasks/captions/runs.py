@@ -82,10 +82,8 @@ class CaptionRun(JudgedRun):
             groups = right
             counts = compared.count_groups(groups, order=place, progress=progress)
             # The one positive of a video with captions is the video itself.
-            right, n_items = (
-                Positives(offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)),
-                len(counts.pairs),
-            )
+            right = Positives(offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos))
+            n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))
         else:
             counts = compared.count(right, transposed=from_video, best=best, order=place, progress=progress)

@@ -59,11 +59,6 @@ class ClipInputs:
         return self.options.self_rule == "after"
 
     @property
-    def skips_unknown(self) -> bool:
-        """Whether clips without annotation are taken out of the lists."""
-        return self.options.unjudged == "skip"
-
-    @property
     def metric(self) -> Metric | None:
         """The similarity of vectors, None where the ranking is not a search over vectors."""
         return (self.options.metric or "cosine") if self.options.engine is None and self.options.run is None else None

@@ -74,9 +74,9 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     extra = sorted(known - both)
     if extra:
         kept = "kept in the gallery, never relevant (--unjudged skip leaves them out)"
-        what = "left out" if inputs.skips_unknown else kept
+        what = "left out" if inputs.options.unjudged == "skip" else kept
         notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
-        if inputs.skips_unknown:
+        if inputs.options.unjudged == "skip":
             table = table.take([row for row, name in enumerate(table.ids) if name in both])
     return table, notes
 
@@ -148,13 +148,17 @@ def _encoded(encoder: Any, texts: list[str]) -> Any:
 
 
 def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]]:
-    cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=inputs.skips_unknown)
+    cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=inputs.options.unjudged == "skip")
     notes: list[str] = []
     if cleaned.doubled:
         count = plural(cleaned.doubled, "result repeats", "results repeat")
         notes.append(f"{count} a clip of the same list; the first one counts")
     if cleaned.unknown:
-        what = "taken out" if inputs.skips_unknown else "they keep their places and are wrong (--unjudged skip takes them out)"
+        what = (
+            "taken out"
+            if inputs.options.unjudged == "skip"
+            else "they keep their places and are wrong (--unjudged skip takes them out)"
+        )
         count = plural(len(cleaned.unknown), "id", "different ids")
         notes.append(f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}")
     return cleaned, notes

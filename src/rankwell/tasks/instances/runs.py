@@ -117,8 +117,8 @@ class InstanceRuns:
         if not isinstance(table, Scores):
             queries, references = table
             return self._by_vectors(queries.take(rows), references.take(columns))
-        matrix = table.matrix if _is_all(columns, table.matrix.shape[1]) else table.matrix[:, columns]
-        matrix = matrix if _is_all(rows, len(table.matrix)) else matrix[rows]
+        matrix = table.matrix if np.array_equal(columns, np.arange(table.matrix.shape[1])) else table.matrix[:, columns]
+        matrix = matrix if np.array_equal(rows, np.arange(len(table.matrix))) else matrix[rows]
         names = [table.item_names[column] for column in map(int, columns)]
         for each in self.transforms:
             matrix = each(matrix).whole()
@@ -188,10 +188,6 @@ def _shared(names: Sequence[str], others: Sequence[str]) -> tuple[Ints, Ints]:
     pairs = [(place, place_of[name]) for place, name in enumerate(names) if name in place_of]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
     return first, second
-
-
-def _is_all(rows: Ints, n: int) -> bool:
-    return len(rows) == n and bool((rows == np.arange(n)).all())
 
 
 def _listed(run: str, what: str, names: Sequence[str], ids: Sequence[str]) -> Sequence[str]:

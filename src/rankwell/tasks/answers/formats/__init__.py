@@ -1,7 +1,4 @@
-"""Questions with right answers, predicted answers, no-answer probabilities and retrieved documents, in any format.
-
-Content distinguishes them, as it does runs and judgments; their catalogue is their own, as these documents are read whole first.
-"""
+"""Questions with right answers, predicted answers, no-answer probabilities and retrieved documents, in any format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -234,13 +234,11 @@ def read_texts(content: Content, rows: AnswerRows) -> None:
             rows.answer(text)
 
 
-@answer_format(
-    "n-best",
-    "predictions",
-    fits=lambda content: _listed(
-        content, lambda each: isinstance(each, Mapping) and each.keys().isdisjoint(("question", "answers"))
-    ),
-)
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {"question", "answers"} & set(value)
+
+
+@answer_format("n-best", "predictions", fits=lambda content: _listed(content, _is_answer))
 def read_n_best(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
 

@@ -1,7 +1,4 @@
-"""Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
-
-A video is a scene of four words with noise, a caption some of these words; captions of equal words score alike, as real ones do.
-"""
+"""Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance."""
 
 import json
 from pathlib import Path

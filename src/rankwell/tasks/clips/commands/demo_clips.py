@@ -1,9 +1,4 @@
-"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
-
-The annotations and text queries are written by hand and ship with the package; the clips are drawn from the annotations. Clips
-are searched by the colours and shapes of the whole picture, in which night counts more than the road users, and by the edges
-straight ahead; texts by BM25 over a sentence for each clip.
-"""
+"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures."""
 
 import csv
 from collections.abc import Sequence

@@ -64,10 +64,12 @@ def images(
     refuse_blocked(output)
     ids, paths = _listed(images, root)
     encoder = load_image_encoder(model, settings)
+    # The SHA-256 over every image's id and content, in order.
+    total = hashlib.sha256("".join(json.dumps(each) for each in zip(ids, digests(paths), strict=True)).encode())
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
-        "images": {"count": len(paths), "hash": _hash(ids, paths)},
+        "images": {"count": len(paths), "hash": f"sha256:{total.hexdigest()}"},
         "encoder": dict(encoder.description),
     }
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -107,14 +109,6 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
     if table.paths is None:
         raise BadInput(f"{place}: its images are not beside it; name their folder with --root.")
     return list(table.ids), list(table.paths)
-
-
-def _hash(ids: Sequence[str], paths: Sequence[Path]) -> str:
-    """The SHA-256 over every image's id and content, in order."""
-    total = hashlib.sha256()
-    for name, digest in zip(ids, digests(paths), strict=True):
-        total.update(json.dumps([name, digest]).encode())
-    return "sha256:" + total.hexdigest()
 
 
 def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], output: Path, manifest: dict[str, Any]) -> None:

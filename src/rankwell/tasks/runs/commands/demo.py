@@ -1,8 +1,4 @@
-"""Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
-
-The questions and their graded judgments are written by hand and ship with the package; the documents are read from the
-interpreter that runs. One system searches all that a module says, the other only its name and its first sentence.
-"""
+"""Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
