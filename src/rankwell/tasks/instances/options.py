@@ -195,9 +195,10 @@ class InstanceRules:
         self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
         self.contentless: Switch = options.contentless
         self.absent: Switch = "keep" if options.positives is not None else options.absent or self.reading.absent
-        if options.ties is not None and options.ties not in _TIES:
+        named: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
+        if named is None and options.ties is not None:
             raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
-        self.ties: MatrixTies = next((rule for rule in _TIES if rule == options.ties), self.reading.ties)
+        self.ties: MatrixTies = named or self.reading.ties
         self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
 
     def filtered(self, images: Images) -> FilteredImages:
