@@ -315,7 +315,7 @@ def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Inte
     return rows
 
 
-def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int) -> dict[str, list[Any]]:
+def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int) -> Mapping[str, list[Any]]:
     """The columns of details.parquet: the candidates' lists, then the reference's first items that they lack.
 
     `margin`: the similarity under the reference less that of its last relevant item (EverMind-AI 2026, EverOS issue 332).

@@ -105,7 +105,7 @@ class AnswerTables:
             row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
         return row
 
-    def details(self) -> dict[str, list[Any]]:
+    def details(self) -> Mapping[str, list[Any]]:
         """The columns of details.parquet: the first documents and answers of every question, and what is right but not there.
 
         `detail` of an answer has its place, the right answer that it shares most with, the spans shared in both, and its
