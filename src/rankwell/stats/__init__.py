@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats.intervals import RANGES, Deviations, check_level, clopper_pearson, percentile_interval, student_quantile
+from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval, student_quantile
 
 Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
 
@@ -342,3 +342,9 @@ def check_intervals(intervals: str, seed: int) -> None:
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative integer as the seed.")
+
+
+def check_level(level: float) -> None:
+    """Raises BadUsage for a confidence level outside (0, 1)."""
+    if not 0 < level < 1:
+        raise BadUsage(f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95.")

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, Ints
-from rankwell.stats import on_exact_grid
-from rankwell.stats.intervals import check_level, percentile_interval, student_p
+from rankwell.stats import check_level, on_exact_grid
+from rankwell.stats.intervals import percentile_interval, student_p
 
 MIN_PAIRS = 3
 """Two pairs lie on a line whatever they are."""

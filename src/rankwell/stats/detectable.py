@@ -10,7 +10,8 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
-from rankwell.stats.intervals import check_level, student_quantile
+from rankwell.stats import check_level
+from rankwell.stats.intervals import student_quantile
 
 _MOST = 10**9
 _STEEP = 40

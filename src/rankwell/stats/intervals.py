@@ -14,7 +14,6 @@ import numpy as np
 
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
-from rankwell.errors import BadUsage
 
 RANGES = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
 """The least and the largest value of a unit."""
@@ -151,8 +150,7 @@ def special_functions() -> Any:
 
 
 def student_quantile(level: float, freedom: int) -> float:
-    """The t with P(-t < T < t) = level under Student's t distribution. Raises BadUsage for a level outside (0, 1)."""
-    check_level(level)
+    """The t with P(-t < T < t) = level under Student's t distribution."""
     return float(special_functions().stdtrit(freedom, (1 + level) / 2))
 
 
@@ -179,9 +177,3 @@ def binomial_p(n: int, up: int) -> float:
         coefficient = coefficient * (n - place) // (place + 1)
         total += coefficient
     return 2 * total / (1 << n)
-
-
-def check_level(level: float) -> None:
-    """Raises BadUsage for a confidence level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise BadUsage(f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95.")

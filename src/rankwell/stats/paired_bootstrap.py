@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints, rounded
-from rankwell.stats import MIN_QUERIES, counted_in_both, resampled_sums
-from rankwell.stats.intervals import Deviations, check_level, percentile_interval
+from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
+from rankwell.stats.intervals import Deviations, percentile_interval
 
 _PIECE = 512
 """Columns that are resampled at once: 40 MiB of sums."""

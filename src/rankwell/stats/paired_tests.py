@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats
+from rankwell.stats import check_level
 from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
@@ -19,6 +20,7 @@ class PairedT(NamedTuple):
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The interval of the mean. Raises BadUsage for a level outside (0, 1)."""
+        check_level(level)
         reach = student_quantile(level, self.freedom) * self.error
         mean = 0.0 if self.t == 0 else self.t * self.error
         return mean - reach, mean + reach

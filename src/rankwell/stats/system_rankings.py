@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
-from rankwell.stats.intervals import check_level, special_functions
+from rankwell.stats import check_level
+from rankwell.stats.intervals import special_functions
 
 
 class Friedman(NamedTuple):

@@ -11,9 +11,8 @@ from rankwell.core.options import MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
-from rankwell.stats import MIN_QUERIES, Intervals
+from rankwell.stats import MIN_QUERIES, Intervals, check_level
 from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
-from rankwell.stats.intervals import check_level
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Bootstrapped, Differences, cluster_sums, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
