@@ -3,14 +3,15 @@ import test from "node:test";
 
 import {ASSETS, load} from "./page.js";
 
-const {chance, counted, number, score, signed} = await load(`${ASSETS}/numbers.js`);
+const {chance, counted, number, score, signed, whole} = await load(`${ASSETS}/numbers.js`);
 
 test("a value has the decimals of its unit, and a true minus", () => {
   assert.equal(number(0.5, "share"), "0.5000");
   assert.equal(number(-0.5, "share"), "−0.5000");
   assert.equal(number(12.345, "percent"), "12.35");
+  assert.equal(number(78.125, "percent"), "78.12");
   assert.equal(number(3, "rank"), "3.00");
-  assert.equal(number(12345, "count"), "12,345");
+  assert.equal(number(12345, "count"), "12345");
   assert.equal(number(1.5, "count"), "1.50");
   assert.equal(number(null, "share"), "–");
   assert.equal(number(undefined), "–");
@@ -18,7 +19,7 @@ test("a value has the decimals of its unit, and a true minus", () => {
 
 test("a difference carries its sign, unless it rounds to 0", () => {
   assert.equal(signed(0.25, "share"), "+0.2500");
-  assert.equal(signed(-1234, "count"), "−1,234");
+  assert.equal(signed(-1234, "count"), "−1234");
   assert.equal(signed(-0.00001, "share"), "0.0000");
   assert.equal(signed(0, "share"), "0.0000");
   assert.equal(signed(null, "share"), "–");
@@ -30,10 +31,11 @@ test("a score keeps its digits whatever its size", () => {
   ]);
 });
 
-test("a p-value below 0.001 is stated as a bound", () => {
-  assert.deepEqual([0.0009999, 0.001, 0.0456, null].map(chance), ["< 0.001", "0.001", "0.046", "–"]);
+test("a p-value below 0.0001 is stated as a bound", () => {
+  assert.deepEqual([0.00009999, 0.0001, 0.0456, null].map(chance), ["< 0.0001", "0.0001", "0.0456", "–"]);
 });
 
 test("one is singular", () => {
+  assert.equal(whole(12345), "12,345");
   assert.deepEqual([counted(1, "id"), counted(0, "id"), counted(2000, "query", "queries")], ["1 id", "0 ids", "2,000 queries"]);
 });

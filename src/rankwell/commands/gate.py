@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from rankwell import report
+from rankwell.core.display import figure
 from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
 from rankwell.core.tables import Values
@@ -264,8 +265,9 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
     wrong, right = ("is", "is not surely") if tolerance is None else ("may be", "is not")
     than = f"worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
-    ends = [report.figure(each, row["unit"] if row["unit"] != "count" else "rank") for each in (row["mean"], low, high)]
-    numbers = f"{'' if ends[0].startswith('-') else '+'}{ends[0]} [{ends[1]}, {ends[2]}] ({row['unit']}, n = {row['n']})"
+    unit = row["unit"] if row["unit"] != "count" else "rank"
+    ends = f"[{figure(low, unit)}, {figure(high, unit)}]"
+    numbers = f"{figure(row['mean'], unit, signed=True)} {ends} ({row['unit']}, n = {row['n']})"
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {than}",

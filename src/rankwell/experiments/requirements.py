@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell import report
+from rankwell.core.display import figure as figure_text
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -244,7 +244,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     shown = str(found)
     if not isinstance(found, int):
         # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
-        shown = report.figure(found, "rank" if unit == "count" else unit or "share")
+        shown = figure_text(found, "rank" if unit == "count" else unit or "share")
         shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
     counted = "" if figure == "n" else f" ({unit}, n = {row['n']})" if unit else f" (n = {row['n']})"
     about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, wanted {bounds}{missed}"
@@ -293,9 +293,9 @@ def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit:
         # In the wrong unit the outcome would not depend on the results.
         what = f"{row['label']} of {row['run']}"
         if unit == "percent" and 0 < abs(number) <= 1:
-            raise BadUsage(f"{what} is in percent ({found:.2f}); write {number:g}% if that is meant, or {100 * number:g}%.")
+            raise BadUsage(f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if that is meant, or {100 * number:g}%.")
         if unit == "share" and abs(number) > 1 and abs(found) <= 1:
-            raise BadUsage(f"{what} is a share from 0 to 1 ({found:.4f}); write {number:g}% or {number / 100:g}.")
+            raise BadUsage(f"{what} is a share from 0 to 1 ({figure_text(found, unit)}); write {number:g}% or {number / 100:g}.")
     number *= scale
     if requirement.operator == "within":
         reach = abs(number) * requirement.reach / 100 if requirement.relative else requirement.reach * scale

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
-from rankwell.core.display import DISPLAYS
+from rankwell.core.display import DISPLAYS, MISSING, figure
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import ValueRows
 from rankwell.errors import printable
@@ -24,8 +24,6 @@ Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 _LEVELS = ("ceiling", "chance")
-MISSING = "–"
-"""An undefined figure, as people read it; where programs read it is null or empty."""
 
 
 class Terminal(NamedTuple):
@@ -163,16 +161,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)
-
-
-def figure(value: Any, unit: str) -> str:
-    """A number as people read it: 4 decimals, percentages and ranks 2, counts none where they are whole."""
-    number = plain(value)
-    if number is None:
-        return MISSING
-    if unit == "count" and float(number).is_integer():
-        return f"{number:.0f}"
-    return f"{number:.{2 if unit in ('percent', 'rank', 'count') else 4}f}"
 
 
 def visible(value: Any) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.report import MISSING, PLAIN, Format, Row, Terminal, figure, plain, render_rows, rules_line, visible
+from rankwell.core.display import MISSING, figure, p_value
+from rankwell.report import PLAIN, Format, Row, Terminal, render_rows, rules_line, visible
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text
 
@@ -27,7 +28,7 @@ def difference_text(
         names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
         singles = [row for row in per_query if row.get("against") is not None]
         named = [{word: row[name] for word, name in names.items()} for row in singles]
-        signed = [_signed(row["value"], row["unit"]) for row in singles]
+        signed = [figure(row["value"], row["unit"], signed=True) for row in singles]
         shown.append([{**row, "difference": value} for row, value in zip(named, signed, strict=True)])
     shown.append(shown_differences(differences))
     if groups := tables.get("groups"):
@@ -68,11 +69,11 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool) -> Row:
         **({"group": row["group"]} if "group" in row else {}),
         "its mean": figure(row["mean_run"], unit),
         "other's": figure(row["mean_against"], unit),
-        "difference": _signed(row["mean"], unit),
-        "interval": MISSING if low is None or high is None else f"[{_signed(low, unit)}, {_signed(high, unit)}]",
-        "p": _p(row["p"]),
-        **({"adjusted p": _p(row["p_adjusted"])} if corrected else {}),
-        "effect": MISSING if row["effect_size"] is None else f"{row['effect_size']:+.2f}",
+        "difference": figure(row["mean"], unit, signed=True),
+        "interval": MISSING if low is None else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
+        "p": p_value(row["p"]),
+        **({"adjusted p": p_value(row["p_adjusted"])} if corrected else {}),
+        "effect": figure(row["effect_size"], "effect", signed=True),
         "won/tied/lost": f"{row['wins']}/{row['ties']}/{row['losses']}",
         "detectable": figure(row["detectable"], unit),
         "n": row["n"],
@@ -98,12 +99,3 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
 
 
 _SYSTEM = frozenset(("run", "measure", "mean", "rank", "mean_rank", "letters", "unit"))
-
-
-def _signed(value: Any, unit: str) -> str:
-    number = plain(value)
-    return f"+{figure(number, unit)}" if number is not None and number > 0 else figure(number, unit)
-
-
-def _p(value: float | None) -> str:
-    return MISSING if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from rankwell.core.display import figure, p_text
+
 Direction = Literal["higher", "lower", "neither"]
 _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD"}
 _MOST = 4
@@ -78,7 +80,7 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: M
     """
     name, mean = ranked[0]
     total = len(ranked) - 1
-    head = f"{name} leads by {found.measure} ({_figure(mean, found.unit)})"
+    head = f"{name} leads by {found.measure} ({figure(mean, found.unit)})"
     tail = f"; {family.words}" if family.words else ""
     if not unclear:
         return f"{head} and is better than all {total} others{tail}."
@@ -89,29 +91,20 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: M
     return f"{head} and {better}; there is no significant difference from {kept}{tail}."
 
 
-def p_text(p: float | None) -> str:
-    """A p-value as people read it."""
-    if p is None:
-        return "no p-value"
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.0995 else f"p = {p:.2f}"
-
-
 def _clause(found: MeasuredDifference, family: Family) -> str:
     size = _amount(found)
     evidence = [_interval(found, family.level), p_text(found.p), family.words]
     sure = ", ".join(part for part in evidence if part)
     if found.better == "neither":
         word = "differ" if found.decisive else "do not differ decisively"
-        return (
-            f"{found.run} and {found.against} {word}: by {_figure(found.difference or 0.0, found.unit)} {found.measure}, {sure}"
-        )
+        return f"{found.run} and {found.against} {word}: by {figure(found.difference or 0.0, found.unit)} {found.measure}, {sure}"
     if found.decisive and found.ahead is not None:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
     seen = f"{found.run} is level with {found.against}" if found.ahead is None else f"{found.run} is {where} by {size}"
     smallest = ""
     if found.detectable is not None:
-        size = _figure(found.detectable, found.unit)
+        size = figure(found.detectable, found.unit)
         smallest = f"; {found.n} queries show differences from about {size} on, {100 * family.power:g} % of the time"
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
@@ -153,13 +146,7 @@ def _named(names: Sequence[str]) -> str:
 
 def _amount(found: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
-    return f"{_figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
-
-
-def _figure(value: float, unit: str) -> str:
-    if unit in ("percent", "rank", "count"):
-        return f"{value:.2f}"
-    return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1g}"
+    return f"{figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
 
 
 def _interval(found: MeasuredDifference, level: float) -> str:
@@ -169,4 +156,4 @@ def _interval(found: MeasuredDifference, level: float) -> str:
     # The sentence names the size of the difference, and the interval is of what it names.
     if (found.difference or 0.0) < 0 and found.better != "neither":
         low, high = -high, -low
-    return f"{100 * level:g} % interval [{_figure(low, found.unit)}, {_figure(high, found.unit)}]"
+    return f"{100 * level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"

@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.core.display import figure
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Values
-from rankwell.report import Row, figure, visible
+from rankwell.report import Row, visible
 from rankwell.store import write_bytes, write_text
 
 
@@ -108,14 +109,9 @@ def part_of(row: Row, keys: Iterable[str]) -> str:
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
 
 
-def written(value: float, unit: str) -> str:
+def written(value: float | None, unit: str, *, signed: bool = False) -> str:
     """A value as the text of a chart, with the minus sign that Vega's axes have."""
-    return figure(value, unit).replace("-", "−")
-
-
-def p_value(p: float) -> str:
-    """A p-value as the end of `p ...`, with two digits."""
-    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
+    return figure(value, unit, signed=signed).replace("-", "−")
 
 
 def bounds(row: Row) -> tuple[float, float]:
@@ -134,10 +130,11 @@ def layer(mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: An
     return {"mark": {"type": mark, **look}, **drawn, "encoding": encoding}
 
 
-def interval_mark(row: Row, name: str, **further: Any) -> dict[str, Any]:
+def interval_mark(row: Row, name: str, *, signed: bool = False, **further: Any) -> dict[str, Any]:
     """The cells that a dot, its line and its figure are drawn from."""
     low, high = bounds(row)
-    return {"name": name, "mean": row["mean"], "low": low, "high": high, **further, "shown": written(row["mean"], row["unit"])}
+    shown = written(row["mean"], row["unit"], signed=signed)
+    return {"name": name, "mean": row["mean"], "low": low, "high": high, **further, "shown": shown}
 
 
 def interval_panel(

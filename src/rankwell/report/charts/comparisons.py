@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.display import figure, p_text
 from rankwell.core.tables import Values
-from rankwell.report import Row, charts, figure
+from rankwell.report import Row, charts
 from rankwell.report.charts import ACCENT, INK, QUIET, STEP, ChartData
 
 
@@ -32,9 +33,10 @@ def differences(data: ChartData) -> dict[str, Any] | None:
 
 
 def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: bool) -> dict[str, Any]:
-    marks = [charts.interval_mark(row, names[f"{row['run']} − {row['against']}"], decisive=row["decisive"]) for row in rows]
-    for mark in marks:
-        mark["shown"] = ("+" if mark["mean"] > 0 else "") + mark["shown"]
+    pairs = [names[f"{row['run']} − {row['against']}"] for row in rows]
+    marks = [
+        charts.interval_mark(row, pair, signed=True, decisive=row["decisive"]) for row, pair in zip(rows, pairs, strict=True)
+    ]
     ends = [0.0, *(float(mark[end]) for mark in marks for end in ("low", "high"))]
     zero = charts.layer(
         "rule", {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}}, color=QUIET, strokeWidth=1
@@ -111,11 +113,12 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
 
 
 def _caption(row: Row) -> str:
-    parts = [f"mean {figure(row['mean'], row['unit'])}"]
+    mean, low, high = (charts.written(row[name], row["unit"], signed=True) for name in ("mean", "ci_low", "ci_high"))
+    parts = [f"mean {mean}"]
     if row["ci_low"] is not None:
-        parts.append(f"interval [{figure(row['ci_low'], row['unit'])}, {figure(row['ci_high'], row['unit'])}]")
+        parts.append(f"interval [{low}, {high}]")
     if row["p_adjusted"] is not None:
-        parts.append(f"p {charts.p_value(row['p_adjusted'])}")
+        parts.append(p_text(row["p_adjusted"]))
     return ", ".join(parts)
 
 
@@ -151,7 +154,7 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     for place, run in enumerate(order):
         left = place < half
         y = top + _LINE * (place if left else len(order) - 1 - place) + 10
-        name = {"left": left, "text": f"{names[run]}  {ranks[run]:.2f}"}
+        name = {"left": left, "text": f"{names[run]}  {figure(ranks[run], 'rank')}"}
         label.append({"rank": ranks[run], "y": y, "edge": 0 if left else _RANK_WIDTH, **name})
     bars = [{"from": min(group), "to": max(group), "y": _AXIS + _BAR * (place + 1)} for place, group in enumerate(groups)]
     axis = {"title": None, "orient": "top", "grid": False, "domain": True, "domainColor": INK, "ticks": True, "tickColor": INK}
@@ -161,7 +164,7 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     # From the axis down to the height of a system's name; the bars over systems within the critical difference.
     stems = {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}}
     joins = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}
-    what = f"{row['queries']:,} queries, CD {row['critical_difference']:.3f}, Friedman p {charts.p_value(row['p'])}"
+    what = f"{row['queries']:,} queries, CD {figure(row['critical_difference'], 'rank')}, Friedman {p_text(row['p'])}"
     return {
         "title": {"text": charts.panel_title(row["label"], row["measure"], "share"), "subtitle": what},
         "width": _RANK_WIDTH,

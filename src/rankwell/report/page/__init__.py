@@ -20,7 +20,7 @@ MOST_QUERIES, MOST_RESULTS, MOST_RELEVANT = 500, 20, 200
 SNIPPET = 300
 """Number of characters of an item's text that are shown."""
 
-_DIGITS = 7
+_DIGITS, _DECIMALS = 7, 5
 
 
 class PlacedFolder(NamedTuple):
@@ -72,13 +72,18 @@ class PageSource:
 
 
 def rounded(values: Floats) -> Floats:
-    """The numbers to 7 significant digits, which is what a page holds; NaN stays, as do numbers beyond 1e±15."""
+    """The numbers to 7 significant digits, and to 5 decimals at least, as a page holds them; NaN stays, as do those from 1e9 on.
+
+    Those that have become a tie of the 2 or 4 decimals that are printed stay in full, so that nothing is rounded twice.
+    """
     size = np.abs(values)
-    known = np.isfinite(values) & (size > 1e-15) & (size < 1e15)
-    powers = _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64)
+    known = np.isfinite(values) & (size > 1e-15) & (size < 1e9)
+    powers = np.maximum(_DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64), _DECIMALS)
     # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number to the short decimal.
-    above, below = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
-    return np.where(known, np.rint(values * above / below) / above * below, values)
+    power = 10.0**powers
+    short = np.where(known, np.rint(values * power) / power, values)
+    ties = np.abs(np.abs(short[..., None] * [200.0, 20_000.0]) % 2 - 1) < 1e-6
+    return np.where(ties.any(axis=-1), values, short)
 
 
 def cells(values: Floats) -> list[Any]:

@@ -4,7 +4,7 @@
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
 import {el, svg, visible} from "../../report/page/assets/dom.js";
-import {MISSING, number, score, signed} from "../../report/page/assets/numbers.js";
+import {MISSING, number, score, signed, whole} from "../../report/page/assets/numbers.js";
 import {registerView, runLines} from "../../report/page/assets/views.js";
 
 const tolerance = Number(ruleOf("eps") ?? 0.005);
@@ -33,10 +33,10 @@ function sentence(query) {
   const margin = queries.attributes.margin?.[query] ?? null;
   const near = queries.attributes.near_cut?.[query] ?? null;
   if (margin === null) return null;
-  const gap = `The reference's ${cut ? `${ordinal(cut)} and ${ordinal(cut + 1)}` : "last counted item and the next"} are ${plainNumber(margin)} apart`;
+  const gap = `The reference's ${cut ? `${ordinal(cut)} and ${ordinal(cut + 1)}` : "last counted item and the next"} are ${score(margin)} apart`;
   if (near === null) return el("p", null, `${gap}.`);
-  const others = near === 0 ? "no other item lies" : near === 1 ? "1 other item lies" : `${number(near, "count")} other items lie`;
-  return el("p", null, `${gap}, and ${others} within ${plainNumber(tolerance)} of the ${cut ? ordinal(cut) : "former"}`,
+  const others = near === 0 ? "no other item lies" : near === 1 ? "1 other item lies" : `${whole(near)} other items lie`;
+  return el("p", null, `${gap}, and ${others} within ${tolerance} of the ${cut ? ordinal(cut) : "former"}`,
     near > 0 ? [": ", el("strong", null, "which of them count is close to chance.")] : ".");
 }
 
@@ -95,11 +95,6 @@ function ordinal(n) {
   return `${number(n, "count")}${last}`;
 }
 
-/** @param {number} value */
-function plainNumber(value) {
-  return value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1).replace("-", "−") : String(Number(value.toFixed(4)));
-}
-
 /** @param {RankedRow} row */
 function result(row) {
   const {reference_rank: rank = null, reference_score: similar = null, margin = null} = row[DETAIL] ?? {};
@@ -109,7 +104,7 @@ function result(row) {
     el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? MISSING : el("strong", null, ordinal(rank))),
     similar === null ? null : el("span", {title: "Similarity under the reference"}, score(similar)),
     margin === null ? null : el("span", {title: "Similarity under the reference less that of the last item it counts"}, el("span", {class: "quiet"}, "margin "), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
-    close ? el("span", {class: "chip", title: `Within ${plainNumber(tolerance)} of what counts`}, "as good as counted") : null);
+    close ? el("span", {class: "chip", title: `Within ${tolerance} of what counts`}, "as good as counted") : null);
 }
 
 registerView("agreement", {summary, result});

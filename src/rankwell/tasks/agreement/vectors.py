@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.display import figure
 from rankwell.core.tables import Floats, Ints, rounded
 from rankwell.core.tables.matrices import Embeddings, row_blocks
 from rankwell.errors import BadInput, BadUsage
@@ -202,7 +203,9 @@ def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[st
     if row["duplicates"]:
         found.append(f"{name}: {_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied.")
     if row["mean_similarity"] is not None and row["mean_similarity"] > _COLLAPSED:
-        found.append(f"{name}: two vectors are {row['mean_similarity']:.3f} alike on average; did the model collapse?")
+        found.append(
+            f"{name}: two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did the model collapse?"
+        )
     if row["same_as"] is not None:
         found.append(f"{name}: the same numbers as {row['same_as']}, row by row; was one file copied over another?")
     return found

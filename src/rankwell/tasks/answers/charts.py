@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import report
+from rankwell.core.display import figure
 from rankwell.core.tables import Bools, Floats
 from rankwell.evaluation.results import Results
 from rankwell.report import Row
@@ -23,7 +24,7 @@ _MOST_POINTS = 2000
 
 def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, run: str) -> dict[str, Any]:
     """A Vega-Lite spec: precision against recall of answering the surest questions first. areas: below the lines, by label."""
-    names = {label: f"{label} (area {area:.3f})" for label, area in areas.items()}
+    names = {label: f"{label} (area {figure(area, 'share')})" for label, area in areas.items()}
     points: list[dict[str, Any]] = []
     for label, name in names.items():
         own = [row for row in rows if row["label"] == label]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.display import figure
 from rankwell.core.tables import Bools, Floats, Values
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.details import Details
@@ -250,7 +251,8 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             continue
         means = [figure_of(np.where(both, each.values, np.nan), each.summary, each.weights) for each in (one, two)]
         if None not in means:
-            means_of.setdefault(int(both.sum()), []).append(f"{one.label} {means[0]:.4f} given, {means[1]:.4f} mapped")
+            given, mapped = (figure(mean, one.unit) for mean in means)
+            means_of.setdefault(int(both.sum()), []).append(f"{one.label} {given} given, {mapped} mapped")
     for count, each in means_of.items():
         what = plural(count, "query that counts", "queries that count")
         notes.append(f"over the {what} in both readings: {'; '.join(each)}")

@@ -10,7 +10,7 @@ import {gold} from "./gold.js";
 import {measureName, pictureOf, runTag} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {rankedLists} from "./lists.js";
-import {number, signed} from "./numbers.js";
+import {number, signed, whole} from "./numbers.js";
 import {attributeOf, deltaOf, difference, senseOf, STRUCTURED, valueA, valueB} from "./rows.js";
 import {cursorLink, drawRows, moveCursor, revealCursor, shownRows} from "./table.js";
 import {taskView} from "./views.js";
@@ -107,7 +107,7 @@ function detailBar(query) {
     el(
       "span",
       {class: "quiet place"},
-      place < 0 ? "not among the queries shown" : `${number(place + 1, "count")} of ${number(shownRows.queries.length, "count")}`,
+      place < 0 ? "not among the queries shown" : `${whole(place + 1)} of ${whole(shownRows.queries.length)}`,
     ),
     button(
       [

@@ -1,6 +1,6 @@
 // Nodes: everything displayed is made here, as text and never as markup.
 
-import {number} from "./numbers.js";
+import {whole} from "./numbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** @type {Record<string, string>} */
@@ -130,7 +130,7 @@ export function button(label, act, attributes = {}) {
  */
 export function showAll(n, act) {
   const made = button(
-    `Show all ${number(n, "count")}`,
+    `Show all ${whole(n)}`,
     () => {
       made.remove();
       act();

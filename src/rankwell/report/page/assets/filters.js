@@ -6,7 +6,7 @@ import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
 import {measureName} from "./labels.js";
-import {number} from "./numbers.js";
+import {whole} from "./numbers.js";
 import {ALPHABET, attributeOf, STRUCTURED} from "./rows.js";
 
 const SWAP = "M3 5.5h9.5M10 3l2.5 2.5L10 8M13 10.5H3.5M6 8l-2.5 2.5L6 13";
@@ -160,7 +160,7 @@ function check(id, label, on, act, count = null) {
     {class: "check", for: id},
     box,
     isolated("span", null, label),
-    count === null ? null : el("span", {class: "quiet"}, number(count, "count")),
+    count === null ? null : el("span", {class: "quiet"}, whole(count)),
   );
 }
 
@@ -222,7 +222,7 @@ function attributeField(name, place) {
       el(
         "option",
         {value: at + 1, selected: chosen.attributes[name] === value},
-        `${value === "" ? "none" : visible(value)} (${number(counts.get(value), "count")})`,
+        `${value === "" ? "none" : visible(value)} (${whole(counts.get(value) ?? 0)})`,
       ),
     ),
   );

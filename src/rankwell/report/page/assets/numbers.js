@@ -5,38 +5,55 @@ export const MISSING = "–";
 const WHOLE = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 
 /**
+ * Rounded as C and Python do it: to the nearest, of two that are equally near to the even one. Zero has no sign.
+ * @param {number} value
+ * @param {number} digits
+ */
+export function fixed(value, digits) {
+  const exact = Math.abs(value) < 1e21 ? value.toFixed(digits) : `${BigInt(value)}${digits ? "." : ""}${"0".repeat(digits)}`;
+  // toFixed rounds ties away from zero, which is one too many where the last digit is odd.
+  const isTie = (Math.abs(value) * 2 ** (digits + 1)) % 2 === 1;
+  const text = isTie ? exact.replace(/[13579]$/, digit => String(Number(digit) - 1)) : exact;
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+/**
  * As the command line writes it: 4 decimals, percentages and ranks 2, counts none where they are whole.
  * @param {number | null | undefined} value
  * @param {string | undefined} unit
  */
 export function number(value, unit) {
   if (value === null || value === undefined) return MISSING;
-  if (unit === "count" && Number.isInteger(value)) return WHOLE.format(value);
-  return value.toFixed(unit === "percent" || unit === "rank" || unit === "count" ? 2 : 4).replace(/^-/, "−");
+  if (unit === "count" && Number.isInteger(value)) return fixed(value, 0);
+  return fixed(value, unit === "percent" || unit === "rank" || unit === "count" ? 2 : 4);
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */
 export function signed(value, unit) {
-  if (value === null || value === undefined) return MISSING;
-  const text = number(Math.abs(value), unit);
-  return Number(text.replace(/,/g, "")) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+  const text = number(value, unit);
+  return /[1-9]/.test(text) && !text.startsWith("−") ? `+${text}` : text;
 }
 
 /** @param {number | null | undefined} value */
 export function score(value) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
-  const text = size !== 0 && (size < 0.001 || size >= 1e6) ? value.toExponential(3) : value.toFixed(size < 100 ? 4 : 2);
-  return text.replace(/-/g, "−");
+  return size !== 0 && (size < 0.001 || size >= 1e6)
+    ? value.toExponential(3).replace(/-/g, "−")
+    : fixed(value, size < 100 ? 4 : 2);
 }
 
 /** @param {number | null | undefined} p */
 export function chance(p) {
-  if (p === null || p === undefined) return MISSING;
-  return p < 0.001 ? "< 0.001" : p.toFixed(3);
+  return p !== null && p !== undefined && p < 0.0001 ? "< 0.0001" : number(p, "share");
+}
+
+/** @param {number} n */
+export function whole(n) {
+  return WHOLE.format(n);
 }
 
 /** @param {number} n @param {string} one @param {string} [many] */
 export function counted(n, one, many = `${one}s`) {
-  return `${WHOLE.format(n)} ${n === 1 ? one : many}`;
+  return `${whole(n)} ${n === 1 ? one : many}`;
 }

@@ -7,7 +7,7 @@ import {data, measures, queries, runs} from "./data.js";
 import {$, el, isolated, readable, visible} from "./dom.js";
 import {BROAD_SPREAD, histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
-import {counted, number} from "./numbers.js";
+import {counted, fixed, number, whole} from "./numbers.js";
 import {differencesTable, groupsTable, summaryTable} from "./tables.js";
 
 export function drawOverview() {
@@ -69,7 +69,7 @@ function sentences(name, every) {
     {class: name},
     el("ul", null, list(every.slice(0, shown))),
     rest.length
-      ? el("details", null, el("summary", null, `${number(rest.length, "count")} more`), el("ul", null, list(rest)))
+      ? el("details", null, el("summary", null, `${whole(rest.length)} more`), el("ul", null, list(rest)))
       : null,
   );
 }
@@ -147,7 +147,7 @@ function cautions() {
         el(
           "li",
           null,
-          el("span", {class: "number"}, number(places.length, "count")),
+          el("span", {class: "number"}, whole(places.length)),
           isolated("a", {href: link(flag)}, flag),
           el("span", {class: "quiet"}, shareText(places.length / queries.id.length)),
         ),
@@ -158,7 +158,7 @@ function cautions() {
 
 /** @param {number} share */
 function shareText(share) {
-  return share < 0.01 ? "< 1 %" : `${(100 * share).toFixed(0)} %`;
+  return share < 0.01 ? "< 1 %" : `${fixed(100 * share, 0)} %`;
 }
 
 function charts() {

@@ -6,7 +6,7 @@ import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, pictureOf} from "./labels.js";
-import {counted, MISSING, number, signed} from "./numbers.js";
+import {counted, fixed, MISSING, number, signed, whole} from "./numbers.js";
 import {deltaOf, lowerIsBetter, overlapOf, SAME, senseOf, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
 
 const AROUND = 12;
@@ -103,7 +103,7 @@ function deltaCell(query, unit) {
 /** @param {Query} query */
 function overlapCell(query) {
   const overlap = overlapOf(query);
-  return overlap === null ? MISSING : overlap.toFixed(2);
+  return overlap === null ? MISSING : fixed(overlap, 2);
 }
 
 /** @param {Query} query */
@@ -131,12 +131,12 @@ export function drawTable() {
     chosen.query === null ? Math.min(shownRows.cursor, shownRows.queries.length - 1) : shownRows.queries.indexOf(chosen.query);
   shownRows.columns = columnsOf();
   const n = shownRows.queries.length;
-  const whole = counted(allQueries.length, "query", "queries");
+  const every = counted(allQueries.length, "query", "queries");
   $("shown").replaceChildren(
-    ...(n === allQueries.length ? [whole] : [el("strong", null, number(n, "count")), ` of ${whole}`]),
+    ...(n === allQueries.length ? [every] : [el("strong", null, whole(n)), ` of ${every}`]),
     chosen.sort === "random" ? `, seed ${chosen.seed}` : "",
   );
-  $("query-count").textContent = number(allQueries.length, "count");
+  $("query-count").textContent = whole(allQueries.length);
   $("caption").textContent = captionText();
   $("table").setAttribute("aria-rowcount", String(n + 1));
   drawHead();

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell import report
+from rankwell.core.display import MISSING, figure
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report import MISSING, Row, visible
+from rankwell.report import Row, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.tasks.agreement.evaluation import agree as agree_models
 from rankwell.tasks.agreement.inputs import cuts_gold
@@ -162,12 +163,12 @@ def _grid(cells: Mapping[tuple[int, str], str]) -> str:
 
 
 def _cell(row: Row) -> str:
-    mean, sd = row["mean"], row["sd"]
-    return MISSING if mean is None else f"{mean:.3f}±{MISSING if sd is None else f'{sd:.3f}'}"
+    return MISSING if row["mean"] is None else f"{figure(row['mean'], row['unit'])}±{figure(row['sd'], row['unit'])}"
 
 
 def _change(row: Row) -> str:
-    if row["mean"] is None:
-        return MISSING
-    interval = "" if row["ci_low"] is None else f" [{100 * row['ci_low']:+.1f}, {100 * row['ci_high']:+.1f}]"
-    return f"{100 * row['mean']:+.1f} %{interval}"
+    mean, low, high = (
+        MISSING if row[name] is None else figure(100 * row[name], "percent", signed=True)
+        for name in ("mean", "ci_low", "ci_high")
+    )
+    return mean if mean == MISSING else f"{mean} %" if low == MISSING else f"{mean} % [{low}, {high}]"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import report
+from rankwell.core.display import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
-from rankwell.report import MISSING, PLAIN, Row, Terminal, styled, visible, width_of
+from rankwell.report import PLAIN, Row, Terminal, styled, visible, width_of
 from rankwell.report.drafts import drafting
 from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked
@@ -121,7 +122,7 @@ def _questions(result: Results, terminal: Terminal) -> list[str]:
     lines: dict[str, dict[str, dict[str, Any]]] = {}
     for row in result.per_query():
         line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
-        line[row["label"]] = report.figure(row["value"], row["unit"])
+        line[row["label"]] = figure(row["value"], row["unit"])
     return [f"{visible(run)}:\n{report.render_rows([*rows.values()], terminal=terminal)}" for run, rows in lines.items()]
 
 
@@ -138,7 +139,7 @@ def value_tables(result: Results, terminal: Terminal) -> str:
             shown = [{name: value for name, value in row.items() if name != "part"} for row in rows]
             for row in shown:
                 if row["label"] in beside:
-                    row["isolated"] = report.figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"])
+                    row["isolated"] = figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"])
             parts.append(f"{title}:\n{_table(shown, terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
     line = f"rules: {report.rules_line(rules)}"
@@ -190,7 +191,7 @@ def blame(result: Results, most: int, terminal: Terminal) -> str:
         parts.append(f"{title}{legend}:\n\n{hardest_questions(worst, terminal=terminal)}\n")
     by = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     others = "".join(f", {name} {n:,}" for name, n in failed.items())
-    rows = [row | {"share": f"{100 * row['share']:5.1f} %"} for row in result.failures]
+    rows = [row | {"share": f"{figure(100 * row['share'], 'percent')} %"} for row in result.failures]
     table = report.render_rows(rows, terminal=terminal)
     parts.append(f"Who failed where{by}: none {right:,}{others}\n{table}")
     return "\n".join(parts)

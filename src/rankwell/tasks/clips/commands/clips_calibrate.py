@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, report
+from rankwell.core.display import figure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.charts import write_chart
 from rankwell.report.line_charts import parameter_chart
@@ -92,7 +93,7 @@ def calibrate(
             shares = {"precision": each.precision, "recall": each.recall, "f1": each.f1}
             counts = {"right": each.right, "mapped": each.mapped, "meant": each.meant, "n": each.texts}
             rows.append({"queries": part, "threshold": threshold, **shares, **counts})
-    f1 = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
+    f1 = ", ".join(f"{part} {figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
     notes = [*table.notes, f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"]
     rules = {"strategy": options.strategy, "vocabulary": "used" if options.schema is None else "declared", **loaded.rules}
     rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
