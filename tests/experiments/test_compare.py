@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,8 +115,8 @@ def test_the_verdict_names_difference_interval_p_value_and_correction():
 
     row = row_of(result)
     assert result.verdicts == (
-        f"B is better than A by {row['mean']:.3f} nDCG@10, 95 % interval [{row['ci_low']:.3f}, {row['ci_high']:.3f}], "
-        f"p = {row['p_adjusted']:.2g}, Holm over 3 measures; so it is by RR and AP.",
+        f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval [{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
+        "p < 0.0001; so it is by the secondary measures RR and AP.",
     )
 
 
@@ -125,7 +126,7 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
     row = row_of(result, "AP")
     assert not row["decisive"]
     assert result.verdicts[0].startswith("There is no significant difference between B and A: B is ")
-    assert f"40 queries show differences from about {row['detectable']:.3f} on, 80 % of the time" in result.verdicts[0]
+    assert f"40 queries show differences from about {row['detectable']:.4f} on, 80 % of the time" in result.verdicts[0]
 
 
 def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
@@ -235,11 +236,15 @@ TESTS = ("randomisation", "t", "wilcoxon", "sign", "bootstrap")
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("correction", ["holm", "bh", "none"])
-def test_every_test_goes_with_every_correction(test, correction):
-    result = compare_values(two_systems(), test=test, correction=correction, resamples=400)
+@pytest.mark.parametrize("family", ["primary", "all"])
+def test_every_test_goes_with_every_correction(test, correction, family):
+    result = compare_values(two_systems(), test=test, correction=correction, family=family, resamples=400)
 
     rows = result.differences
     corrected = {"holm": holm, "bh": benjamini_hochberg, "none": list}[correction]([row["p"] for row in rows])
+    if family == "primary":
+        # Of a single pair each measure is a family of one test.
+        corrected = [row["p"] for row in rows]
     assert [row["p_adjusted"] for row in rows] == pytest.approx(corrected)
     assert all(0 < row["p"] <= row["p_adjusted"] <= 1 for row in rows)
     assert all(row["decisive"] == (row["p_adjusted"] <= 0.05) for row in rows)
@@ -288,6 +293,84 @@ def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_signi
     letters = {row["run"]: row["letters"] for row in result.systems if row["measure"] == "nDCG@10"}
     assert letters["D"] == letters["E"] == "a"
     assert len(set(letters.values())) == 4
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "max-t", "tukey"])
+def test_a_measure_is_judged_alike_whatever_others_are_evaluated(correction):
+    random = np.random.default_rng(4)
+    values = [values_of(run, "AP", random.random(40) + 0.1 * place) for place, run in enumerate("ABCD")]
+    others = [values_of(run, measure, random.random(40)) for measure in ("RR", "P@5") for run in "ABCD"]
+
+    alone, first, last = (
+        compare_values(each, correction=correction) for each in (values, [*values, *others], [*others, *values])
+    )
+
+    rows = [[row for row in result.differences if row["of"] == "AP"] for result in (alone, first, last)]
+    assert (
+        [row["p_adjusted"] for row in rows[0]] == [row["p_adjusted"] for row in rows[1]] == [row["p_adjusted"] for row in rows[2]]
+    )
+    assert [{row["role"] for row in each} for each in rows] == [{"primary"}, {"primary"}, {"secondary"}]
+    assert alone.verdicts == first.verdicts
+    assert first.rules["family"] == "primary"
+    if correction == "holm":
+        assert alone.verdicts[0].endswith("; Holm over 6 pairs.")
+        assert compare_values([*values, *others], family="all").verdicts[0].endswith("; Holm over 6 pairs × 3 measures.")
+
+
+@pytest.mark.parametrize("family", ["primary", "all"])
+@pytest.mark.parametrize("correction", ["holm", "max-t"])
+def test_measures_with_the_same_values_on_every_query_count_once(family, correction):
+    values = two_systems(measures=("nDCG@10", "RR"))
+    twins = [replace(each, measure="MRR", label="MRR") for each in values if each.measure == "RR"]
+
+    result = compare_values([*values, *twins], family=family, correction=correction)
+    without = compare_values(values, family=family, correction=correction)
+
+    assert result.verdicts == without.verdicts
+    assert [row["role"] for row in result.differences][-1] == "repeated"
+    assert row_of(result, "MRR")["p_adjusted"] == row_of(result, "RR")["p_adjusted"] == row_of(without, "RR")["p_adjusted"]
+    assert "MRR: the values of RR on every query; the two count once" in result.notes
+    three = [replace(each, run="C", values=each.values * 0.9) for each in values if each.run == "A"]
+    three += [replace(each, measure="MRR", label="MRR") for each in three if each.measure == "RR"]
+    ranked = compare_values([*values, *twins, *three])
+    assert {row["tasks"] for row in ranked.borda} == {2}
+    assert [row["measure"] for row in ranked.mean_ranks] == ["nDCG@10", "RR"]
+
+
+@pytest.mark.parametrize("runs", ["AB", "ABC"])
+def test_a_measure_without_a_better_direction_is_never_tested(runs):
+    random = np.random.default_rng(2)
+    counts = [values_of(run, "Judged@10", random.random(60) * (place + 1) / 3) for place, run in enumerate(runs)]
+    tested = [values_of(run, "AP", random.random(60) / 2 + 0.2 * place) for place, run in enumerate(runs)]
+
+    result = compare_values([*counts, *tested])
+
+    assert [row["role"] for row in result.differences if row["of"] == "AP"] == ["primary"] * (len(runs) * (len(runs) - 1) // 2)
+    for row in (row for row in result.differences if row["of"] == "Judged@10"):
+        assert (row["role"], row["decisive"]) == ("descriptive", False)
+        assert {row[name] for name in ("p", "p_adjusted", "wins", "losses", "ties", "effect_size", "detectable")} == {None}
+    assert "Judged@10: neither higher nor lower values are better, and nothing is tested" in result.notes
+    assert all("Judged" not in sentence for sentence in result.verdicts)
+    assert all(row["measure"] == "AP" for row in result.tables.get("systems", ()))
+    alone = compare_values(counts)
+    assert alone.verdicts == ("Nothing is tested: neither higher nor lower values of Judged@10 are better.",)
+    assert "systems" not in alone.tables
+
+
+def test_letters_bars_and_verdict_are_of_one_comparison():
+    random = np.random.default_rng(7)
+    base = random.random(60)
+    values = [values_of(run, "AP", base + random.normal(0.05 * place, 0.25, 60)) for place, run in enumerate("ABCD")]
+
+    result = compare_values(values)
+
+    apart = {frozenset((row["run"], row["against"])): row["decisive"] for row in result.differences}
+    assert len(set(apart.values())) == 2
+    letters = {row["run"]: set(row["letters"]) for row in result.systems}
+    (ranks,) = result.mean_ranks
+    for pair, decisive in apart.items():
+        assert decisive == (not set.intersection(*(letters[run] for run in pair)))
+        assert not (decisive and any(pair <= set(bar) for bar in ranks["not_told_apart"]))
 
 
 def test_orders_of_systems_by_measures_and_groups_are_compared():
@@ -354,7 +437,7 @@ def test_the_same_measure_in_two_directions_is_two():
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
     assert result.verdicts[0].startswith("B is better than A by ")
     assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
-    assert result.verdicts[0].endswith("; so it is by R@5 (direction v2t).")
+    assert result.verdicts[0].endswith("; so it is by the secondary measure R@5 (direction v2t).")
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
 
@@ -373,7 +456,7 @@ def found(difference=0.02, *, decisive=True, p=0.002, n=200, measure="nDCG@10", 
 
 
 def test_sentences_say_where_the_verdict_does_not_hold():
-    family = Family("holm", 3, "over 3 measures")
+    family = Family("holm", 3, "over 3 measures", secondary=False)
 
     # The sentence of the issue.
     assert verdict(
@@ -381,7 +464,7 @@ def test_sentences_say_where_the_verdict_does_not_hold():
         parts=[found(part="type = text", decisive=False, n=61), found(part="type = image")],
         family=family,
     ) == (
-        "B is better than A by 0.021 nDCG@10, 95 % interval [0.008, 0.034], p = 0.002, Holm over 3 measures; "
+        "B is better than A by 0.0210 nDCG@10, 95 % interval [0.0080, 0.0340], p = 0.0020, Holm over 3 measures; "
         "not decisive for type = text (n = 61)."
     )
     assert verdict(found(), parts=[found(-0.02, part="type = text", n=61)], family=family).endswith(
@@ -394,7 +477,7 @@ def test_sentences_say_where_the_verdict_does_not_hold():
     )
     assert "p < 0.0001" in verdict(found(p=1e-9), family=family)
     assert verdict(found(-0.02, interval=(-0.03, -0.01)), family=family).startswith(
-        "B is worse than A by 0.020 nDCG@10, 95 % interval [0.010, 0.030]"
+        "B is worse than A by 0.0200 nDCG@10, 95 % interval [0.0100, 0.0300]"
     )
     assert verdict(found(None), family=family) == "Nothing can be said of B and A: no query counts for both by nDCG@10."
     assert "no interval below 10 queries (n = 4)" in verdict(found(interval=None, n=4), family=family)

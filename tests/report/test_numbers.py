@@ -76,7 +76,9 @@ def test_javascript_prints_the_same(unit: str):
         text = json.dumps(values)
         kept = [value for value in AWKWARD if len(values) == len(AWKWARD) or abs(value) < 1e15]
 
-        assert [*map(plain, in_javascript(f"value => page.number(value, '{unit}')", text))] == [figure(each, unit) for each in kept]
+        assert [*map(plain, in_javascript(f"value => page.number(value, '{unit}')", text))] == [
+            figure(each, unit) for each in kept
+        ]
         shown = in_javascript(f"value => page.signed(value, '{unit}')", text)
         assert [*map(plain, shown)] == [figure(each, unit, signed=True) for each in kept]
 

@@ -132,7 +132,11 @@ def test_more_than_26_groups_have_letters_of_their_own():
     assert letters[26:] == ["aa", "ab", "ac", "ad"]
 
 
-def test_bars_join_the_largest_sets_within_the_critical_difference():
-    assert connected_groups([3.1, 1.0, 1.4, 2.2, 3.0], 1.0) == [(1, 2), (2, 3), (3, 4, 0)]
-    assert connected_groups([1.0, 2.0, 3.0], 5.0) == [(0, 1, 2)]
-    assert connected_groups([1.0, 2.0, 3.0], 0.5) == []
+def test_bars_join_the_largest_sets_of_neighbours_that_do_not_differ():
+    def bars(ranks, apart):
+        ranks = np.array(ranks)
+        return connected_groups(ranks.tolist(), np.abs(ranks - ranks[:, None]) >= apart)
+
+    assert bars([3.1, 1.0, 1.4, 2.2, 3.0], 1.0) == [(1, 2), (2, 3), (3, 4, 0)]
+    assert bars([1.0, 2.0, 3.0], 5.0) == [(0, 1, 2)]
+    assert bars([1.0, 2.0, 3.0], 0.5) == []

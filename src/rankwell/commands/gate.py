@@ -179,11 +179,9 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
         notes += result.notes
         rows += result.differences
     judged = [row for row in rows if row["better"] != "neither"]
-    undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
     if not judged:
-        raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
-    neither = "neither higher nor lower values are better, and it is not compared with the baseline"
-    notes += [f"{name}: {neither}" for name in undirected]
+        undirected = ", ".join(dict.fromkeys(row["of"] for row in rows))
+        raise BadUsage(f"neither higher nor lower values of {undirected} are better; nothing can be worse.")
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys) for row in judged], notes

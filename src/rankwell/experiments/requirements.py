@@ -293,7 +293,9 @@ def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit:
         # In the wrong unit the outcome would not depend on the results.
         what = f"{row['label']} of {row['run']}"
         if unit == "percent" and 0 < abs(number) <= 1:
-            raise BadUsage(f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if that is meant, or {100 * number:g}%.")
+            raise BadUsage(
+                f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if that is meant, or {100 * number:g}%."
+            )
         if unit == "share" and abs(number) > 1 and abs(found) <= 1:
             raise BadUsage(f"{what} is a share from 0 to 1 ({figure_text(found, unit)}); write {number:g}% or {number / 100:g}.")
     number *= scale

@@ -54,10 +54,11 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
     names = list(rows[0]) if rows else []
     attributes = names[names.index("unit") + 1 : names.index("against")] if rows else []
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)
-    return [_difference(row, attributes, corrected=corrected) for row in rows]
+    several = len({row.get("role") for row in rows}) > 1
+    return [_difference(row, attributes, corrected=corrected, several=several) for row in rows]
 
 
-def _difference(row: Row, attributes: Sequence[str], *, corrected: bool) -> Row:
+def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several: bool) -> Row:
     label, unit = difference_label(row), row["unit"]
     measure = label if label == row["of"] else f"{label} = {row['of']}"
     low, high = row["ci_low"], row["ci_high"]
@@ -65,16 +66,16 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool) -> Row:
         "run": row["run"],
         "against": row["against"],
         "measure": measure,
+        **({"role": row["role"]} if several else {}),
         **{name: row.get(name) for name in attributes},
         **({"group": row["group"]} if "group" in row else {}),
         "its mean": figure(row["mean_run"], unit),
         "other's": figure(row["mean_against"], unit),
         "difference": figure(row["mean"], unit, signed=True),
         "interval": MISSING if low is None else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
-        "p": p_value(row["p"]),
-        **({"adjusted p": p_value(row["p_adjusted"])} if corrected else {}),
+        "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
         "effect": figure(row["effect_size"], "effect", signed=True),
-        "won/tied/lost": f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "won/tied/lost": MISSING if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
         "detectable": figure(row["detectable"], unit),
         "n": row["n"],
     }

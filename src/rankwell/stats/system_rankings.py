@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput
 from rankwell.stats import check_level
 from rankwell.stats.intervals import special_functions
@@ -98,13 +98,18 @@ def friedman(values: Floats, *, level: float = 0.95) -> Friedman | None:
     return Friedman(sums / n, chi_square, float(special_functions().chdtrc(systems - 1, chi_square)), apart)
 
 
-def connected_groups(ranks: Sequence[float], apart: float) -> list[tuple[int, ...]]:
-    """The largest sets of two systems or more whose mean ranks lie within `apart`, best first: the bars of a diagram."""
+def connected_groups(ranks: Sequence[float], apart: Bools) -> list[tuple[int, ...]]:
+    """The largest sets of neighbours by mean rank of which no two are apart, best first: the bars of a diagram.
+
+    apart: (systems, systems) whether two differ significantly.
+    """
     order = sorted(range(len(ranks)), key=lambda system: (ranks[system], system))
     found: list[tuple[int, ...]] = []
     reached = 0
-    for place, system in enumerate(order):
-        end = max(at for at in range(place, len(order)) if ranks[order[at]] - ranks[system] < apart)
+    for place in range(len(order)):
+        end = place
+        while end + 1 < len(order) and not apart[order[end + 1], order[place : end + 1]].any():
+            end += 1
         if end > place and end >= reached + (1 if found else 0):
             found.append(tuple(order[place : end + 1]))
             reached = end

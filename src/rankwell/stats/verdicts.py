@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from rankwell.core.display import figure, p_text
 
 Direction = Literal["higher", "lower", "neither"]
+NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."
 _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD"}
 _MOST = 4
 
@@ -38,13 +39,17 @@ class MeasuredDifference(NamedTuple):
 
 
 class Family(NamedTuple):
-    """A family of tests: the correction of their p-values, their number, and their name."""
+    """A family of tests: the correction of their p-values, their number, and their name.
+
+    secondary: whether measures other than the first are secondary, each with a family of its own.
+    """
 
     correction: str
     tests: int
     described: str
     level: float = 0.95
     power: float = 0.8
+    secondary: bool = True
 
     @property
     def words(self) -> str:
@@ -69,7 +74,7 @@ def verdict(
     """
     if found.difference is None:
         return f"Nothing can be said of {found.run} and {found.against}: no query counts for both by {found.measure}."
-    said = [_clause(found, family), *_others(found, others), *_parts(found, parts, few)]
+    said = [_clause(found, family), *_others(found, others, family), *_parts(found, parts, few)]
     return "; ".join(said) + "."
 
 
@@ -95,9 +100,6 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     size = _amount(found)
     evidence = [_interval(found, family.level), p_text(found.p), family.words]
     sure = ", ".join(part for part in evidence if part)
-    if found.better == "neither":
-        word = "differ" if found.decisive else "do not differ decisively"
-        return f"{found.run} and {found.against} {word}: by {figure(found.difference or 0.0, found.unit)} {found.measure}, {sure}"
     if found.decisive and found.ahead is not None:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
@@ -109,15 +111,19 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
 
-def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference]) -> list[str]:
+def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family) -> list[str]:
+    def by(names: Sequence[str]) -> str:
+        word = f"the secondary measure{'s' if len(names) > 1 else ''} " if family.secondary else ""
+        return f"by {word}{_named(names)}"
+
     alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
-    unclear = [each.measure for each in others if not each.decisive and each.better != "neither"]
-    said = [f"so it is by {_named(alike)}"] if alike else []
+    unclear = [each.measure for each in others if not each.decisive]
+    said = [f"so it is {by(alike)}"] if alike else []
     for word, ahead in (("better", True), ("worse", False)):
         names = [each.measure for each in decisive if each.ahead is ahead]
-        said += [f"{word} by {_named(names)}"] if names else []
-    return said + ([f"not decisive by {_named(unclear)}"] if unclear and found.decisive else [])
+        said += [f"{word} {by(names)}"] if names else []
+    return said + ([f"not decisive {by(unclear)}"] if unclear and found.decisive else [])
 
 
 def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:
@@ -154,6 +160,6 @@ def _interval(found: MeasuredDifference, level: float) -> str:
         return "" if found.n >= 10 else f"no interval below 10 queries (n = {found.n})"
     low, high = found.interval
     # The sentence names the size of the difference, and the interval is of what it names.
-    if (found.difference or 0.0) < 0 and found.better != "neither":
+    if (found.difference or 0.0) < 0:
         low, high = -high, -low
     return f"{100 * level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"

@@ -20,7 +20,15 @@ from rankwell.experiments.comparison.judging import (
     columns_of,
     judge,
 )
-from rankwell.experiments.comparison.matrices import Comparison, Pair, RowAttributes, align_values, choose_pairs, in_order
+from rankwell.experiments.comparison.matrices import (
+    Comparison,
+    Pair,
+    RowAttributes,
+    align_values,
+    assign_roles,
+    choose_pairs,
+    in_order,
+)
 from rankwell.experiments.comparison.rows import Row, notes_on, sentences, system_tables
 from rankwell.store import Source
 
@@ -56,6 +64,7 @@ def compare_values(
     *,
     options: ComparisonOptions,
     row_attributes: Sequence[RowAttributes] = (),
+    pairs: Sequence[Pair] = (),
     group: Attribute | None = None,
     cluster: Attribute | None = None,
     origin: Origin | None = None,
@@ -63,7 +72,8 @@ def compare_values(
     """Compares two systems or more on the queries that count for both of a pair.
 
     values: one element per run and measure. options: the fields of `ComparisonOptions`, as keywords or as one.
-    row_attributes: for each element the columns that distinguish it from others of its measure (`direction`). group: an
+    row_attributes: for each element the columns that distinguish it from others of its measure (`direction`). pairs: those to
+    compare; by default all, or all with the baseline. group: an
     attribute of queries, each of whose values is judged alone, all of them being one family of tests. cluster: queries with the
     same value are drawn and flipped together.
     The same values and seed give the same bytes, in any order of queries. Raises BadUsage, UnknownName and BadInput for what
@@ -73,7 +83,7 @@ def compare_values(
         options.check_clusters()
     origin, measures = origin or Origin(), measure_names(options.measures)
     attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
-    comparison = align_values(values, attributes, origin.better, measures)
+    comparison = assign_roles(align_values(values, attributes, origin.better, measures), options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
     kept = [
         (in_order(each), own)
@@ -81,7 +91,7 @@ def compare_values(
         if any((matrix.measure, matrix.row_attributes) == (each.measure, own) for matrix in comparison.matrices)
     ]
     rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
-    pairs = choose_pairs(comparison.runs, options.baseline)
+    pairs = pairs or choose_pairs(comparison.runs, options.baseline)
     columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(each.differences).all() for each in columns):
         what = f"no query counts for two of {', '.join(map(repr, comparison.runs))}"
@@ -123,7 +133,7 @@ def _results(
             **origin.rules,
             # The rules of the comparison follow; intervals, seed and version keep their places.
             **dict.fromkeys(("intervals", "seed", "version")),
-            **{name: getattr(options, name) for name in ("test", "correction", "level", "power", "resamples")},
+            **{name: getattr(options, name) for name in ("test", "family", "correction", "level", "power", "resamples")},
             "baseline": baseline or "none",
             "mean_ranks": tables["mean_ranks"],
         },

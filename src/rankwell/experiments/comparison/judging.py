@@ -20,6 +20,7 @@ from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
+TestFamily = Literal["primary", "all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +32,15 @@ class ComparisonOptions:
     baseline
         The run that all others are compared with; by default the first of two, and all pairs of more.
     measures
-        Only this measure; repeat it for more. The verdicts are about the first.
+        Only this measure; repeat it for more. The first is the primary one, which the verdicts are about.
     test
         Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed ranks, the sign test, or the studentised
         bootstrap; all two-sided.
+    family
+        The tests that are corrected together: those of all pairs by one measure, where measures other than the primary one are
+        secondary; or those of all pairs by all measures.
     correction
-        For several measures and pairs: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
+        For several tests: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
         flips, Tukey's HSD by randomisation over all systems of each measure, or none.
     intervals
         Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
@@ -54,6 +58,7 @@ class ComparisonOptions:
     baseline: str | None = None
     measures: MeasureNames = None
     test: Test = "randomisation"
+    family: TestFamily = "primary"
     correction: Correction = "holm"
     intervals: Intervals = "bootstrap-t"
     level: float = 0.95
@@ -121,12 +126,13 @@ class PairedDifference(NamedTuple):
 
 
 def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
-    """The statistics of every column, p-values adjusted as one family. clusters: (queries,) numbers, None for none."""
+    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers, None for none."""
     if not columns:
         return []
     added = [_added(each, clusters) for each in columns]
     boot = _boot(added, options)
-    p = _p_values(columns, added, boot, options)
+    every = zip(columns, _p_values(columns, added, boot, options), strict=True)
+    p = [None if each.matrix.role == "descriptive" else found for each, found in every]
     adjusted = _adjusted(columns, p, options, clusters)
     intervals = [_interval(each, drawn, options) for each, drawn in zip(added, boot, strict=True)]
     rows = zip(columns, added, intervals, p, adjusted, strict=True)
@@ -184,6 +190,22 @@ def _t(each: Differences) -> PairedT | None:
 
 
 def _adjusted(
+    columns: Sequence[Column], p: Sequence[float | None], options: ComparisonOptions, clusters: Ints | None
+) -> list[float | None]:
+    """The p-values after the correction, family by family; a repeated measure has those of the earlier one."""
+    families: dict[int, list[int]] = {}
+    for place, each in enumerate(columns):
+        if each.matrix.is_counted:
+            families.setdefault(id(each.matrix) if options.family == "primary" else 0, []).append(place)
+    known: dict[tuple[int, Pair, str], float | None] = {}
+    for places in families.values():
+        mine = [columns[place] for place in places]
+        found = _within_family(mine, [p[place] for place in places], options, clusters)
+        known |= {(id(each.matrix), each.pair, each.group): one for each, one in zip(mine, found, strict=True)}
+    return [known.get((id(each.matrix.twin or each.matrix), each.pair, each.group)) for each in columns]
+
+
+def _within_family(
     columns: Sequence[Column], p: Sequence[float | None], options: ComparisonOptions, clusters: Ints | None
 ) -> list[float | None]:
     if options.correction == "tukey":
@@ -277,6 +299,7 @@ def _difference(
         "p_adjusted": adjusted,
         "decisive": adjusted is not None and adjusted <= options.alpha,
         "better": matrix.better,
+        "role": matrix.role,
         "effect_size": cohen_dz(own),
         "wins": wins,
         "ties": n - wins - losses,
@@ -285,6 +308,8 @@ def _difference(
         "queries_needed": queries_needed(mean, spread, **levels) if spread and mean else None,
         **({"clusters": units} if clustered else {}),
     }
+    if matrix.role == "descriptive":
+        row |= dict.fromkeys(("effect_size", "wins", "ties", "losses", "detectable", "queries_needed"))
     return PairedDifference(column, row)
 
 

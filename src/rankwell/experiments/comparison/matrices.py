@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 _DECIMALS = 12
 RowAttributes = Mapping[str, Any]
 """Columns that distinguish values of one measure (`direction`)."""
+
+
+Role = Literal["primary", "secondary", "repeated", "descriptive"]
+"""The part of a measure in a comparison: the verdict is about the primary one; a repeated one has the values of another on every
+query, and counts once with it; a descriptive one has no better direction, and is not tested."""
 
 
 class Pair(NamedTuple):
@@ -28,6 +33,7 @@ class QuerySystemMatrix:
     """The values of all runs by one measure.
 
     values: (queries, runs) NaN where a query is not counted, or the run has no value. weights: the same, None for plain means.
+    twin: of a repeated measure the earlier one with its values.
     """
 
     measure: str
@@ -38,6 +44,20 @@ class QuerySystemMatrix:
     runs: tuple[str, ...]
     values: Floats
     weights: Floats | None = None
+    role: Role = "primary"
+    twin: "QuerySystemMatrix | None" = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is tested, and not the same as an earlier one."""
+        return self.role in ("primary", "secondary")
+
+    def equals(self, other: "QuerySystemMatrix") -> bool:
+        """Whether both have the same runs with the same values and weights on every query."""
+        arrays = ((each.values, np.ones(1) if each.weights is None else each.weights) for each in (self, other))
+        one, two = (tuple(np.round(array, _DECIMALS) for array in pair) for pair in arrays)
+        same = (self.runs, self.better, self.row_attributes) == (other.runs, other.better, other.row_attributes)
+        return same and all(np.array_equal(*pair, equal_nan=True) for pair in zip(one, two, strict=True))
 
     @property
     def sign(self) -> int:
@@ -176,6 +196,23 @@ def _selected(matrices: Sequence[QuerySystemMatrix], names: Sequence[str]) -> li
             raise UnknownName(f"no measure {name!r} in these results; {suggest(name, {matrix.measure for matrix in matrices})}")
         chosen += [matrix for matrix in found if matrix not in chosen]
     return chosen
+
+
+def assign_roles(comparison: Comparison, family: str) -> Comparison:
+    """The measures with their roles, those without a better direction last, and notes on what is not tested or counts once.
+
+    family: `primary`, or `all` where no measure is secondary.
+    """
+    notes, found = list(comparison.notes), list[QuerySystemMatrix]()
+    for each in sorted(comparison.matrices, key=lambda each: each.better == "neither"):
+        twin = next((other for other in found if other.is_counted and each.equals(other)), None)
+        role: Role = "repeated" if twin else "secondary" if found and family == "primary" else "primary"
+        found.append(replace(each, role="descriptive" if each.better == "neither" else role, twin=twin))
+        if twin:
+            notes.append(f"{each.label}: the values of {twin.label} on every query; the two count once")
+    if undirected := list(dict.fromkeys(each.label for each in found if each.role == "descriptive")):
+        notes.append(f"{', '.join(undirected)}: neither higher nor lower values are better, and nothing is tested")
+    return comparison._replace(matrices=tuple(found), notes=tuple(dict.fromkeys(notes)))
 
 
 def exact_name(name: str) -> str:

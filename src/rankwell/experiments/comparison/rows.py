@@ -1,6 +1,6 @@
 """Rows of a comparison, of its differences and of the order of its systems; its verdicts, and notes on it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters
 from rankwell.stats.system_rankings import borda_points, connected_groups, descending_ranks, friedman, rank_biased_overlap, tau_ap
-from rankwell.stats.verdicts import Family, MeasuredDifference, leader, verdict
+from rankwell.stats.verdicts import NOTHING_TESTED, Family, MeasuredDifference, leader, verdict
 
 FEW = 50
 """Groups of fewer queries are called small: their tests find little (docs/statistics.md)."""
@@ -47,8 +47,8 @@ def system_tables(
     comparison: Comparison, differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], level: float
 ) -> dict[str, list[Row]]:
     """The tables of the order of systems, which is that of three or more. parts: the differences in groups."""
-    matrices, runs = comparison.matrices, comparison.runs
-    if len(runs) < 3:
+    matrices, runs = [each for each in comparison.matrices if each.is_counted], comparison.runs
+    if len(runs) < 3 or not matrices:
         return {"systems": [], "orders": [], "borda": [], "mean_ranks": []}
     labels = [matrix.label for matrix in matrices]
     # By every measure over all queries, and by the first measure in every group.
@@ -61,7 +61,7 @@ def system_tables(
         "systems": system_rows(matrices, differences, level),
         "orders": order_rows(orders, [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()]),
         "borda": borda_rows(runs, matrices) if len(matrices) > 1 else [],
-        "mean_ranks": rank_differences(matrices, level),
+        "mean_ranks": rank_differences(matrices, differences, level),
     }
 
 
@@ -73,7 +73,9 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
         if np.isnan(scores).any():
             continue
         ranks, blocks = descending_ranks(scores), friedman(matrix.shared_values, level=level)
-        letters = _letters(matrix, [each for each in differences if each.column.matrix is matrix], scores)
+        apart = _apart(matrix, differences)
+        order = sorted(range(len(matrix.runs)), key=lambda run: (-scores[run], run))
+        letters = None if apart is None else significance_letters(apart, order)
         rows += [
             {
                 "run": run,
@@ -90,25 +92,35 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
     return rows
 
 
-def _letters(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference], scores: Floats) -> list[str] | None:
-    if len(differences) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
+def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -> Bools | None:
+    """(runs, runs) whether two differ significantly by a measure; None where not every pair was compared."""
+    mine = [each for each in differences if each.column.matrix is matrix]
+    if len(mine) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
         return None
     apart = np.zeros((len(matrix.runs), len(matrix.runs)), dtype=np.bool_)
-    for each in differences:
+    for each in mine:
         one, other = (matrix.runs.index(run) for run in each.column.pair)
         apart[one, other] = apart[other, one] = each.row["decisive"]
-    order = sorted(range(len(matrix.runs)), key=lambda run: (-scores[run], run))
-    return significance_letters(apart, order)
+    return apart
 
 
-def rank_differences(matrices: Sequence[QuerySystemMatrix], level: float) -> list[Row]:
-    """The content of a critical-difference diagram for each measure: mean ranks, critical difference, groups within it."""
+def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
+    """The better run, the worse one and the row of every difference that is significant."""
+    for row in differences:
+        if row["decisive"] and row["mean"]:
+            gains = (row["mean"] > 0) is (row["better"] != "lower")
+            yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
+
+
+def rank_differences(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
+    """Mean ranks by each measure with Friedman's test, and groups of neighbours without a significant difference."""
     rows: list[Row] = []
     for matrix in matrices:
         found = friedman(matrix.shared_values, level=level)
         if found is None:
             continue
-        groups = connected_groups(found.ranks.tolist(), found.critical_difference)
+        apart = _apart(matrix, differences)
+        groups = [] if apart is None else connected_groups(found.ranks.tolist(), apart)
         rows.append(
             {
                 "measure": matrix.measure,
@@ -196,15 +208,14 @@ def sentences(
     options: ComparisonOptions,
 ) -> list[str]:
     """A verdict per pair by the first measure; of many pairs one on the leader. parts: the differences in groups of queries."""
-    matrices, count = len(comparison.matrices), len(pairs)
-    of_measures = f"over {matrices} measures" if matrices > 1 else ""
-    of_pairs = f"over {count} pairs" if count > 1 else ""
-    described = f"over {count} pairs × {matrices} measures" if of_measures and of_pairs else of_measures or of_pairs
-    if options.correction == "tukey":
-        described = f"over {len(comparison.runs)} systems"
-    family = Family(options.correction, len(differences), described, options.level, options.power)
+    counted, count, first = [each for each in comparison.matrices if each.is_counted], len(pairs), comparison.matrices[0]
+    if not counted:
+        return [NOTHING_TESTED.format(", ".join(each.label for each in comparison.matrices))]
+    together = len(counted) if options.family == "all" else 1
+    sizes = [f"{n} {what}" for n, what in ((count, "pairs"), (together, "measures")) if n > 1]
+    described = f"over {len(comparison.runs)} systems" if options.correction == "tukey" else f"over {' × '.join(sizes)}"
+    family = Family(options.correction, count * together, described, options.level, options.power, options.family == "primary")
     shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
-    first = comparison.matrices[0]
     scores, order = Order("", first).scores, list[tuple[str, float]]()
     if count > _MOST_SENTENCES and not np.isnan(scores).any():
         places = np.argsort(-scores, kind="stable").tolist()
@@ -224,10 +235,10 @@ def sentences(
 
 
 def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) -> dict[Pair, list[MeasuredDifference]]:
-    """The differences of each pair, in the order of the measures."""
+    """The differences of each pair that are tested and count, in the order of the measures."""
     found: dict[Pair, list[MeasuredDifference]] = {}
     alike = [matrix.label for matrix in comparison.matrices]
-    for each in differences:
+    for each in (each for each in differences if each.column.matrix.is_counted):
         matrix, pair = each.column.matrix, each.column.pair
         attributes = ", ".join(f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None)
         word = matrix.label if alike.count(matrix.label) == 1 or not attributes else f"{matrix.label} ({attributes})"

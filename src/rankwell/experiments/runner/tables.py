@@ -12,6 +12,7 @@ from rankwell.errors import RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.comparison.matrices import exact_name, known_better
+from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner import CellResult
 from rankwell.io.result_folder import ResultFolder, read_results, read_summary, values_behind
@@ -185,7 +186,7 @@ def _is_named(figure: Figure, name: str) -> bool:
 
 
 def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
-    """The systems that each one is significantly better than by each figure: one family of tests for the data set."""
+    """The systems that each one is significantly better than by each figure, by the comparison of the data set's systems."""
     values, attributes = list[Values](), list[dict[str, Any]]()
     for place, figure in enumerate(part.shown):
         for system, each in part.results.items():
@@ -208,12 +209,9 @@ def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str
     except RankwellError as error:
         return {}, [*notes, f"nothing is tested: {error}"]
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
-    for row in found.differences:
-        if row["decisive"] and row["mean"]:
-            lift = row["mean"] > 0 if row["better"] != "lower" else row["mean"] < 0
-            winner, loser = (row["run"], row["against"]) if lift else (row["against"], row["run"])
-            key = (part.name, winner, part.shown[row["figure"]])
-            better[key] = (*better.get(key, ()), loser)
+    for winner, loser, row in winners(found.differences):
+        key = (part.name, winner, part.shown[row["figure"]])
+        better[key] = (*better.get(key, ()), loser)
     return better, [*notes, *found.notes]
 
 
@@ -239,7 +237,9 @@ def _table(
         figure.name,
         entries,
         None,
-        _rules(experiment, shown) if any(len(part.results) > 1 for part in mine) else {},
+        _rules(experiment, shown, several=any(len(part.shown) > 1 for part in mine))
+        if any(len(part.results) > 1 for part in mine)
+        else {},
         better=known,
         systems=[experiment.titles["system", name] for name in experiment.systems],
         name=figure.name,
@@ -291,9 +291,11 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit)
 
 
-def _rules(experiment: Experiment, shown: TableChoices) -> dict[str, Any]:
+def _rules(experiment: Experiment, shown: TableChoices, *, several: bool) -> dict[str, Any]:
     pairs = f"every system against {experiment.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
-    family = f"{_CORRECTIONS[shown.tests.correction]} over {pairs} and the measures of a data set"
+    whole = "and the measures of" if shown.tests.family == "all" else "by each measure of"
+    secondary = "; the first measure is primary, others are secondary" if shown.tests.family == "primary" and several else ""
+    family = f"{_CORRECTIONS[shown.tests.correction]} over {pairs} {whole} a data set{secondary}"
     return {"test": f"{shown.tests.test}, two-sided; {family}", "alpha": round(1 - shown.tests.level, 12)}
 
 

@@ -67,7 +67,8 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     """
     rows = [row for row in data.rows if charts.is_difference(row["measure"])]
     differences = [each for each in data.values if charts.is_difference(each.measure)]
-    drawn = [(each, row) for each, row in zip(differences, rows, strict=True) if each.counted.any()]
+    known = zip(differences, rows, strict=True)
+    drawn = [(each, row) for each, row in known if each.counted.any() and row["better"] != "neither"]
     if len(drawn) > _MOST_DELTAS:
         drawn = [(each, row) for each, row in drawn if row["of"] == drawn[0][1]["of"]][:_MOST_DELTAS]
     if not drawn:
@@ -128,17 +129,17 @@ _MOST_PANELS = 6
 
 @charts.chart("critical_difference")
 def critical_difference(data: ChartData) -> dict[str, Any] | None:
-    """Mean ranks over queries on a line, 1 (best) at the left, with a bar over systems within the critical difference (Nemenyi).
+    """Mean ranks over queries on a line, 1 (best) at the left, with a bar over neighbours without a significant difference.
 
-    A panel per measure, the first six. None for fewer than three systems, and where all are alike on every query.
+    The tests are those of the comparison. A panel per measure, the first six. None for fewer than three systems, and where all
+    are alike on every query.
     Source: Demšar 2006, Statistical comparisons of classifiers over multiple data sets.
     """
     ranked: Sequence[Row] = data.rules.get("mean_ranks") or ()
     if not ranked:
         return None
     panels = [_rank_panel(row) for row in ranked[:_MOST_PANELS]]
-    level = f"{100 * (1 - data.rules.get('level', 0.95)):.3g} %"
-    subtitle = f"bars join systems whose mean ranks lie within the critical difference (CD) of Nemenyi's test at {level}"
+    subtitle = "bars join neighbours without a significant difference, by the tests of the comparison"
     return charts.page("Mean ranks of systems over queries", subtitle, panels, columns=1)
 
 
@@ -161,12 +162,11 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
     own = charts.quantity("rank", [1, len(order)], None, zero=False)
     x, y = {key: own[key] for key in ("field", "type", "scale")}, charts.quantity("y", [height, 0], None)
-    # From the axis down to the height of a system's name; the bars over systems within the critical difference.
+    # From the axis down to the height of a system's name; the bars over systems that do not differ.
     stems = {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}}
     joins = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}
-    what = f"{row['queries']:,} queries, CD {figure(row['critical_difference'], 'rank')}, Friedman {p_text(row['p'])}"
     return {
-        "title": {"text": charts.panel_title(row["label"], row["measure"], "share"), "subtitle": what},
+        "title": {"text": charts.panel_title(row["label"], row["measure"], "share"), "subtitle": f"{row['queries']:,} queries"},
         "width": _RANK_WIDTH,
         "height": height,
         "layer": [

@@ -60,7 +60,11 @@ def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[st
     runs, places = source.runs, [*measures]
     keyed = [(row, key_of(row, source)) for row in source.rows if is_difference(row["measure"])]
     return [
-        {"a": runs.index(row["against"]), "b": runs.index(row["run"]), "measure": places.index(key), **_cells(row, _DIFFERENCE)}
+        {
+            **{"a": runs.index(row["against"]), "b": runs.index(row["run"]), "measure": places.index(key)},
+            **_cells(row, _DIFFERENCE),
+            "role": row.get("role"),
+        }
         for row, key in keyed
         if key in places
     ]

@@ -39,7 +39,7 @@ export function lowerIsBetter(measure = measures[chosen.measure]) {
  * @param {Measure} [measure]
  */
 export function senseOf(delta, measure = measures[chosen.measure]) {
-  if (!delta) return "same";
+  if (!delta || measure?.better === "neither") return "same";
   return delta > 0 !== lowerIsBetter(measure) ? "gain" : "loss";
 }
 

@@ -77,7 +77,7 @@ function figureCell(row, measure) {
   const means = data.summary.filter(each => each.measure === measure).flatMap(each => each.mean ?? []);
   const best =
     runs.length > 1 &&
-    better &&
+    (better === "higher" || better === "lower") &&
     new Set(means).size > 1 &&
     row.mean === (better === "lower" ? Math.min(...means) : Math.max(...means));
   const title = `sd ${number(row.sd, unit)}, ${counted(row.n, "query", "queries")}`;
@@ -100,12 +100,11 @@ export function differencesTable() {
     heading("Measure"),
     heading("Difference", {class: "number"}),
     heading(intervalName()),
-    heading("p", {class: "number"}),
-    adjusted ? heading("adjusted p", {class: "number"}) : null,
+    heading(adjusted ? "adjusted p" : "p", {class: "number"}),
     heading("Better, equal, worse"),
   ]);
   /** @param {DifferenceRow[]} rows */
-  const fill = rows => made.append(...differenceBodies(rows, adjusted));
+  const fill = rows => made.append(...differenceBodies(rows));
   const many = data.differences.length > MOST_DIFFERENCES + 4;
   // Pairs are shown whole.
   const each = data.differences.filter(({a, b}) => a === data.differences[0].a && b === data.differences[0].b).length;
@@ -117,8 +116,8 @@ export function differencesTable() {
   return [wide(made), many ? showAll(data.differences.length, all) : null];
 }
 
-/** @param {DifferenceRow[]} rows @param {boolean} adjusted */
-function differenceBodies(rows, adjusted) {
+/** @param {DifferenceRow[]} rows */
+function differenceBodies(rows) {
   /** @type {Map<string, DifferenceRow[]>} */
   const pairs = new Map();
   for (const row of rows) {
@@ -136,23 +135,29 @@ function differenceBodies(rows, adjusted) {
             {class: "pair"},
             el(
               "th",
-              {scope: "rowgroup", colspan: adjusted ? 6 : 5},
+              {scope: "rowgroup", colspan: 5},
               isolated("span", null, runs[mine[0].b]),
               " − ",
               isolated("span", null, runs[mine[0].a]),
             ),
           )
         : null,
-      mine.map(row => differenceRow(row, adjusted)),
+      mine.map(row => differenceRow(row)),
     ),
   );
 }
 
-/** @param {DifferenceRow} row @param {boolean} adjusted */
-function differenceRow(row, adjusted) {
+const ROLES = {
+  secondary: "Tested by itself; the verdict is about the primary measure",
+  repeated: "The values of an earlier measure on every query: the two count once",
+  descriptive: "Not tested: neither higher nor lower values are better",
+};
+
+/** @param {DifferenceRow} row */
+function differenceRow(row) {
   const measure = measures[row.measure];
   const {unit} = measure;
-  const decisive = row.decisive ?? (row.low !== null && (row.low > 0 || (row.high ?? 0) < 0));
+  const decisive = row.decisive === true;
   const link = `#${addressText({view: "queries", query: null, measure: row.measure, a: row.a, b: row.b})}`;
   return el(
     "tr",
@@ -161,12 +166,12 @@ function differenceRow(row, adjusted) {
       "th",
       {scope: "row"},
       el("a", {href: link, title: visible(measureName(measure))}, visible(shortName(measure))),
+      row.role && row.role !== "primary" ? el("span", {class: "quiet", title: ROLES[row.role]}, ` ${row.role}`) : null,
     ),
     el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),
     el("td", null, whisker(row, unit)),
-    el("td", {class: "number"}, chance(row.p)),
-    adjusted ? el("td", {class: "number"}, chance(row.adjusted_p)) : null,
-    el("td", null, balance(row)),
+    el("td", {class: "number"}, chance(row.adjusted_p)),
+    el("td", null, row.better === null ? MISSING : balance(row)),
   );
 }
 
@@ -200,9 +205,9 @@ function whisker(row, unit) {
  * @param {DifferenceRow} row
  */
 function balance({better, equal, worse}) {
-  const all = better + equal + worse || 1;
-  /** @param {number} n */
-  const width = n => (110 * n) / all;
+  const all = (better ?? 0) + (equal ?? 0) + (worse ?? 0) || 1;
+  /** @param {number | null} n */
+  const width = n => (110 * (n ?? 0)) / all;
   return el(
     "span",
     {class: "balance"},
@@ -211,7 +216,7 @@ function balance({better, equal, worse}) {
       {width: 110, height: 8, viewBox: "0 0 110 8", "aria-hidden": "true"},
       svg("rect", {class: "won", width: width(better), height: 8}),
       svg("rect", {class: "even", x: width(better), width: width(equal), height: 8}),
-      svg("rect", {class: "lost", x: width(better + equal), width: width(worse), height: 8}),
+      svg("rect", {class: "lost", x: width((better ?? 0) + (equal ?? 0)), width: width(worse), height: 8}),
     ),
     el("span", {class: "number"}, `${better} · ${equal} · ${worse}`),
   );

@@ -19,7 +19,7 @@ interface Measure {
   name: string;
   label: string;
   unit: string;
-  better: "higher" | "lower" | null;
+  better: "higher" | "lower" | "neither" | null;
   of: string | null;
   summary?: string | null;
   definition?: string | null;
@@ -45,9 +45,10 @@ interface DifferenceRow {
   p: number | null;
   adjusted_p?: number | null;
   decisive?: boolean | null;
-  better: number;
-  worse: number;
-  equal: number;
+  better: number | null;
+  worse: number | null;
+  equal: number | null;
+  role?: "primary" | "secondary" | "repeated" | "descriptive" | null;
 }
 
 interface GroupRow {

@@ -1,11 +1,10 @@
 """Set evaluated systems side by side: systems × data sets with intervals and significance, what each took, published figures."""
 
-import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -14,11 +13,14 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.core.registry import parse_measure, suggest
-from rankwell.core.tables import Floats, sort_ids
-from rankwell.errors import BadInput, BadUsage, RankwellError
+from rankwell.core.registry import Better, suggest
+from rankwell.core.tables import Values
+from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import SCHEMA_VERSION
+from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import split_name
+from rankwell.experiments.comparison.matrices import Pair
+from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
@@ -28,8 +30,6 @@ from rankwell.report.present import JobsOption, Output, OutputOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
-from rankwell.stats.multiple_comparisons import holm
-from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.cells.systems import SystemCells
 from rankwell.tasks.instances.statistics import published_instances
@@ -63,7 +63,7 @@ class SystemTableOptions:
     system: list[str] | None = None
     measure: Annotated[str, Option(("--measure", "-m"))] = "P@1"
     alpha: float = 0.05
-    resamples: int = 100_000
+    resamples: int = 10_000
     seed: int = 0
 
 
@@ -204,11 +204,15 @@ class _Result:
         return self.stated.title or self.run
 
     @property
-    def values(self) -> dict[str, float]:
-        """The value of every query that counts."""
-        own = values_behind(self.row, self.folder.values, self.folder.row_attributes)
-        pairs = () if own is None else zip(own.queries, own.values.tolist(), strict=True)
-        return {query: value for query, value in pairs if not math.isnan(value)}
+    def values(self) -> Values | None:
+        """The values of single queries; None of a figure of the whole."""
+        return values_behind(self.row, self.folder.values, self.folder.row_attributes)
+
+    @property
+    def queries(self) -> set[str]:
+        """The queries that count."""
+        own = self.values
+        return set() if own is None else {own.queries[place] for place in np.flatnonzero(own.counted).tolist()}
 
     @property
     def task(self) -> dict[str, str]:
@@ -292,22 +296,27 @@ def _read(cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], mea
 
 
 def _compared(found: Sequence[_Result], options: SystemTableOptions) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
-    """The systems that each run is better than, on each data set, and notes on the tests."""
+    """The systems that each run is better than, on each data set, as `rankwell compare` finds them, and notes on the tests."""
     better: dict[tuple[str, str], tuple[str, ...]] = {}
     notes: list[str] = []
-    sign = -1.0 if found and _lower_is_better(found[0].row["measure"]) else 1.0
+    power = (1 + options.alpha) / 2
+    chosen = ComparisonOptions(
+        intervals="none", level=1 - options.alpha, power=power, resamples=options.resamples, seed=options.seed
+    )
     for dataset in dict.fromkeys(each.dataset for each in found):
         mine = [each for each in found if each.dataset == dataset]
-        columns = _columns(mine, notes)
+        _check_queries(mine, notes)
         differing = _differing(mine, notes)
-        pairs = [pair for pair in combinations(range(len(mine)), 2) if pair not in differing]
-        tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=options.resamples, seed=options.seed)
-        adjusted = holm([1.0 if test.p is None else test.p for test in tests])
-        for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
-            if p <= options.alpha and test.difference:
-                winner, loser = (other, one) if sign * test.difference > 0 else (one, other)
-                key = mine[winner].run, dataset
-                better[key] = (*better.get(key, ()), mine[loser].shown)
+        names = [each.run for each in mine]
+        pairs = [Pair(names[b], names[a]) for a, b in combinations(range(len(mine)), 2) if (a, b) not in differing]
+        values = [replace(each.values, run=each.run) for each in mine if each.values is not None]
+        if not pairs or len(values) < len(mine):
+            continue
+        directions: dict[str, Better] = {measure: word for each in reversed(mine) for measure, word in each.folder.better.items()}
+        compared = compare_values(values, options=chosen, pairs=pairs, origin=Origin(better=directions))
+        shown = {each.run: each.shown for each in mine}
+        for winner, loser, _ in winners(compared.differences):
+            better[winner, dataset] = (*better.get((winner, dataset), ()), shown[loser])
     return better, notes
 
 
@@ -328,26 +337,16 @@ def _differing(mine: Sequence[_Result], notes: list[str]) -> set[tuple[int, int]
     return differing
 
 
-def _columns(mine: Sequence[_Result], notes: list[str]) -> list[Floats]:
-    """The values of every system over all queries of a data set, NaN where it has none, with a note where that differs."""
-    values = [each.values for each in mine]
-    queries = sort_ids({query for each in values for query in each})
-    common = sum(all(query in each for each in values) for query in queries)
-    if common < len(queries):
-        sizes = " and ".join(map(str, sorted({len(each) for each in values})))
-        note = f"{mine[0].dataset}: the systems have {sizes} queries, {common} in common"
-        if common == 0:
+def _check_queries(mine: Sequence[_Result], notes: list[str]) -> None:
+    """Notes that the systems of a data set have different queries. Raises BadInput where they have none in common."""
+    queries = [each.queries for each in mine]
+    common = set.intersection(*queries)
+    if len(common) < len(set.union(*queries)):
+        sizes = " and ".join(map(str, sorted({len(each) for each in queries})))
+        note = f"{mine[0].dataset}: the systems have {sizes} queries, {len(common)} in common"
+        if not common:
             raise BadInput(f"{note}; they were evaluated on different data sets, name each, as DATASET=FOLDER.")
         notes.append(f"{note}; each pair is tested over the queries that both have")
-    return [np.array([each.get(query, np.nan) for query in queries]) for each in values]
-
-
-def _lower_is_better(measure: str) -> bool:
-    try:
-        return parse_measure(measure).entry.better == "lower"
-    except RankwellError:
-        # A figure of a protocol's own, as TP/PRED.
-        return False
 
 
 def _rules(found: Sequence[_Result], options: SystemTableOptions) -> dict[str, Any]:

@@ -1,23 +1,20 @@
 """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.resources import files
-from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from rankwell.commands.report import page_lines, write_report
+from rankwell.core.display import figure
 from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
+from rankwell.experiments.comparison import compare_values
 from rankwell.media import python_docs
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
-from rankwell.stats import summarise
 from rankwell.store import write_text
 from rankwell.tasks.runs.commands.evaluate import render, write
 from rankwell.tasks.runs.evaluation import evaluate
@@ -46,8 +43,8 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
         write(result, results)
         write_report([results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed)
     tables = [
-        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
-        "says) and over first_sentences (its name and first sentence only).\n",
+        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over first_sentences (the name of\n"
+        "a module and its first sentence only) and over whole_docs (all that it says).\n",
         render(result, "table"),
         difference(result, seed=seed),
         f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
@@ -58,24 +55,14 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
 
 
 def difference(result: Results, *, seed: int = 0) -> str:
-    """The difference between the first run and the second, question by question, as one line for each measure."""
-    half = len(result.values) // 2
-    judging = [each.measure.entry.better != "neither" for each in result.measures]
-    pairs = list(compress(zip(result.values[:half], result.values[half:], strict=True), judging))
-    # A difference is not a share, for it may be negative.
-    gaps = [
-        replace(first, run=f"{first.run} - {second.run}", unit="score", values=first.values - second.values)
-        for first, second in pairs
-    ]
-    lines = [f"{gaps[0].run}, per question:"]
-    for row, gap in zip(summarise(gaps, seed=seed), gaps, strict=True):
-        better, worse = int(np.sum(gap.values > 0)), int(np.sum(gap.values < 0))
-        certain = row.ci_low is not None and row.ci_high is not None and (row.ci_low > 0 or row.ci_high < 0)
-        interval = "" if row.ci_low is None else f" [{row.ci_low:+.4f}, {row.ci_high:+.4f}]"
-        lines.append(
-            f"  {row.measure:<9} {row.mean:+.4f}, 95 % interval{interval}; better on {better}, worse on {worse}, "
-            f"equal on {len(gap.values) - better - worse}{'' if certain else '; not decisive'}"
-        )
+    """The comparison of the second run with the first, question by question: its verdict, and a line for each measure tested."""
+    found = compare_values(result.values, seed=seed)
+    lines = list(found.verdicts)
+    for row in (each for each in found.differences if each["better"] != "neither"):
+        mean, low, high = (figure(row[name], "score", signed=True) for name in ("mean", "ci_low", "ci_high"))
+        counts = f"better on {row['wins']}, worse on {row['losses']}, equal on {row['ties']}"
+        decisive = "" if row["decisive"] else "; not decisive"
+        lines.append(f"  {row['of']:<9} {mean}, 95 % interval [{low}, {high}]; {counts}; {row['role']}{decisive}")
     return "\n".join(lines) + "\n"
 
 
@@ -121,12 +108,12 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     present = {entry.id for entry in entries}
     qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
     folder.mkdir(parents=True, exist_ok=True)
-    runs = folder / "whole_docs.run", folder / "first_sentences.run"
+    runs = folder / "first_sentences.run", folder / "whole_docs.run"
     paths = RunDemoFiles(folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs)
     write_text(paths.qrels, _lines(qrels))
     write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
     write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
-    texts = ([(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries], [(entry.id, entry.title) for entry in entries])
+    texts = ([(entry.id, entry.title) for entry in entries], [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries])
     for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
         with SqliteFts(documents) as system:
             write_text(path, _run(system, path.stem, read_needs(), step, progress))
