@@ -1,4 +1,4 @@
-"""A file of the user is never overwritten: one rule for every command that writes a single file."""
+"""A file of the user is never overwritten, and a failed command leaves none of its output: one rule for every command."""
 
 from pathlib import Path
 
@@ -8,6 +8,8 @@ import pytest
 from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import arguments_of
 from regression.running import in_process
+from tasks.clips import smallest as clips
+from tasks.instances.test_system_table import written
 
 QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
 OWN_RECORD = {("bench",): "bench.json", ("instances", "table"): "table.json, made of folders that it names"}
@@ -20,7 +22,22 @@ LINES = {
     "report results -o OUT.html": "OUT.html",
     "report results": "results/report.html",
     "convert experiment old.toml OUT.toml": "OUT.toml",
+    "gate results --require nDCG@10>=0 --junit OUT.xml": "OUT.xml",
+    "bench runs.toml": "runs-results/table.md",
+    "instances table museum --format csv -o OUT": "OUT/table.csv",
+    "evaluate qrels a.run -o OUT": "OUT/summary.csv",
+    "compare qrels a.run b.run -o OUT": "OUT/report.html",
 }
+BENCH = """
+[[dataset]]
+name = "d"
+command = "evaluate"
+qrels = "qrels"
+runs = "{system}.run"
+
+[[system]]
+name = "a"
+"""
 INPUTS = [
     "convert a.run a.run",
     "fuse a.run b.run -o b.run",
@@ -36,6 +53,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {"qrels": QRELS, "a.run": RUN, "b.run": RUN, "ids.txt": "c1\nc2\n", "ids.csv": "id\nc1\n"}.items():
         Path(name).write_text(text)
     Path("old.toml").write_text('name = "a"\n')
+    Path("runs.toml").write_text(BENCH)
+    written(tmp_path / "museum", "museum", {"one": [1.0, 0.0] * 6})
     for name in ("base", "queries"):
         np.save(f"{name}.npy", np.eye(3, dtype=np.float32))
     code, _, err = in_process(["evaluate", "qrels", "a.run", "-o", "results"])
@@ -46,18 +65,87 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("line", LINES)
 def test_a_file_that_is_there_is_replaced_with_overwrite_alone(line: str):
     target = Path(LINES[line])
+    target.parent.mkdir(exist_ok=True)
     target.write_text("work of a week")
+    before = files_of(target.parent)
 
     code, _, err = in_process(line.split())
 
     assert code == 2
     assert target.name in err
     assert "--overwrite" in err
-    assert target.read_text() == "work of a week"
+    # A failed command leaves none of its output.
+    assert files_of(target.parent) == before
 
     code, _, err = in_process([*line.split(), "--overwrite"])
     assert code == 0, err
     assert "work of a week" not in target.read_text()
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+OWN = ["bench runs.toml", "instances table museum -o OUT", "gate results --require nDCG@10>=0 --junit OUT.xml"]
+
+
+@pytest.mark.parametrize("line", OWN)
+def test_what_a_command_wrote_itself_is_written_again(line: str):
+    for _ in range(2):
+        code, _, err = in_process(line.split())
+        assert code == 0, err
+
+    assert Path("OUT.xml").exists() or Path("OUT/table.csv").exists() or Path("runs-results/table.md").exists()
+
+
+def test_a_failed_gate_replaces_its_own_report_and_no_other():
+    Path("gate.xml").write_text('<testsuite name="pytest">')
+    line = ["gate", "results", "--require", "nDCG@10>=2%", "--junit"]
+
+    assert in_process([*line, "gate.xml"])[0] == 2
+    assert Path("gate.xml").read_text() == '<testsuite name="pytest">'
+
+    for _ in range(2):
+        in_process([*line, "own.xml"])
+        assert in_process(["gate", "nowhere", "--require", "AP>0", "--junit", "own.xml"])[0] == 2
+        assert "<error" in Path("own.xml").read_text()
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_failed_command_leaves_a_folder_as_it_was(folder: Path, earlier: bool):
+    clips.write(folder)
+    line = clips.COMMAND.split()
+    if earlier:
+        assert in_process([*line, "-o", "OUT"])[0] == 0
+    before = files_of(Path("OUT"))
+
+    code, _, err = in_process([*line, "-o", "OUT", "--thumbnails", "/nonexist"])
+
+    assert code == 2
+    assert "/nonexist" in err
+    assert files_of(Path("OUT")) == before
+    assert Path("OUT").exists() == earlier
+
+
+def test_a_grid_keeps_results_that_are_not_its_own(folder: Path):
+    (folder / "grid.toml").write_text(
+        '[[dataset]]\nname = "d"\ncommand = "answers"\ngold = "gold.json"\nconvention = "squad2"\n\n[[system]]\nname = "a"\npredictions = "a.json"\n'
+    )
+    (folder / "gold.json").write_text('[{"id": "q1", "question": "who?", "answers": ["Ann"]}]')
+    (folder / "a.json").write_text('{"q1": "Ann"}')
+    (folder / "OUT").mkdir()
+    (folder / "OUT/results.csv").write_text("work of a week")
+
+    code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT"])
+
+    assert code == 2
+    assert "results.csv is not as a result wrote it" in err
+    assert files_of(folder / "OUT") == {folder / "OUT/results.csv": b"work of a week"}
+    for _ in range(2):
+        code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT", "--overwrite"])
+        assert code == 0, err
+    code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT"])
+    assert code == 0, err
 
 
 @pytest.mark.parametrize("line", INPUTS)
@@ -85,4 +173,4 @@ def test_every_command_that_writes_can_be_allowed_to_overwrite(words: tuple[str,
     known = {each.name: each for each in arguments_of(command_function(words))}
     writes = [name for name in ("output", "target") if name in known and issubclass(known[name].kind, Path)]
 
-    assert not writes or "overwrite" in known or words in OWN_RECORD
+    assert not writes or "overwrite" in known

@@ -9,7 +9,7 @@ from rankwell.core.options import Option
 from rankwell.errors import BadUsage
 from rankwell.experiments.runner.results import BenchOptions, to_do
 from rankwell.experiments.runner.results import bench as run_bench
-from rankwell.report.present import Output, OutputOption, Progress
+from rankwell.report.present import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 
 
@@ -18,7 +18,7 @@ def bench(
     /,
     *,
     options: BenchOptions,
-    output: OutputOption = None,
+    output: FolderOption = None,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
     dry_run: bool = False,
     progress: Progress = None,

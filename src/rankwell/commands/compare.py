@@ -16,7 +16,7 @@ from rankwell.experiments.comparison import Attribute, ComparisonOptions, Origin
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, refuse_foreign
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked, write_text
@@ -69,6 +69,7 @@ def compare(
     """
     if output is not None:
         refuse_blocked(output, folder=True)
+        refuse_foreign(output, [NAME])
     gathered = _gather(places, options, queries, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,

@@ -83,7 +83,7 @@ def gate(
     *,
     options: GateOptions,
     format: FormatOption = "table",  # noqa: A002
-    junit: Path | None = None,
+    junit: Annotated[Path | None, Option(writes="file", own='<testsuite name="rankwell gate"')] = None,
 ) -> Output:
     """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure.
 
@@ -94,7 +94,7 @@ def gate(
     folder
         Results of any command that has -o.
     junit
-        File to write the same to as JUnit XML.
+        File to write the same to as JUnit XML; replaces an earlier one of its own.
     """
     if junit is not None:
         refuse_blocked(junit)

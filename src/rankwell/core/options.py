@@ -28,13 +28,15 @@ class Option(NamedTuple):
     names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
     words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
     more (`list[str]` for a parameter that is a sequence or a text). writes: whether it names the folder for results, or a file to
-    write (or a folder for files without a manifest); `--overwrite` belongs to either.
+    write (or a folder for files without a manifest); `--overwrite` belongs to either. own: words at the beginning of files that
+    the command writes, by which it knows its own, and replaces them.
     """
 
     names: tuple[str, ...] = ()
     many: bool = False
     kind: Any = None
     writes: Literal["", "folder", "file"] = ""
+    own: str = ""
 
 
 class Injected(NamedTuple):
@@ -115,17 +117,27 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
 
 
 def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
-    """The files to write among the arguments. Raises BadUsage for an input, and for one that is there unless `allowed`."""
-    written = {each.name for each in arguments_of(function) for mark in each.marks if getattr(mark, "writes", "") == "file"}
+    """The files to write among the arguments, without those of its own that a command replaces.
+
+    Raises BadUsage for an input, and for one that is there unless `allowed`.
+    """
+    every = ((each.name, mark) for each in arguments_of(function) for mark in each.marks)
+    written = {name: mark.own for name, mark in every if getattr(mark, "writes", "") == "file"}
     given = signature(function).bind(*places, **named).arguments
-    outputs = [Path(given[name]) for name in written if given.get(name) is not None]
+    outputs = {Path(given[name]): own for name, own in written.items() if given.get(name) is not None}
     others = [value for name, each in given.items() if name not in written for value in _flat(each)]
     for path in filter(Path.is_file, outputs):
         if any(place.exists() and place.samefile(path) for value in others for place in _places(value)):
             raise BadUsage(f"{path} is an input of this command; name another file to write.")
-        if not allowed:
+        if not allowed and not _is_own(path, outputs[path]):
             raise BadUsage(f"{path} exists; name another file, or --overwrite.")
-    return outputs
+    return [path for path, own in outputs.items() if not (path.is_file() and _is_own(path, own))]
+
+
+def _is_own(path: Path, words: str) -> bool:
+    """Whether the beginning of a file has the words that a command writes there; nothing has no words."""
+    with path.open("rb") as stream:
+        return bool(words) and words.encode() in stream.read(1000)
 
 
 def _flat(value: Any) -> Iterable[str | Path]:

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
-from rankwell.store import Source, refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing, write_bytes, write_text
 
 _DRAFT = ".rankwell-draft"
 _PATIENCE = 30.0
@@ -23,7 +23,7 @@ _PATIENCE = 30.0
 
 _OWN = re.compile(
     r"((summary|by_group|by_keyword|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves|[^/]+_results)\.csv"
-    r"|(summary|performance)\.json|table\.(csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
+    r"|(summary|performance)\.json|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
     r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
 )
 """The names of files that rankwell writes into folders of results; it removes no others."""
@@ -59,9 +59,9 @@ def keeping() -> Generator[None]:
 def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()) -> Generator[Path]:
     """A folder inside a result folder, to which its files are written before `publish` puts them in place.
 
-    Blocks inside each other share it; one that fails after `publish` removes the result. growing: files that the command itself
-    has written in place. Raises BadUsage where one of the inputs may be replaced or removed; and, without `--overwrite`, where a
-    file is not what its manifest states.
+    Blocks inside each other share it; one that fails leaves the folder as it was, after `publish` without the result. growing:
+    files that the command itself has written in place. Raises BadUsage where one of the inputs may be replaced or removed; and,
+    without `--overwrite`, where a file is not what its manifest states.
     """
     draft = directory / _DRAFT
     with holding(directory):
@@ -74,18 +74,32 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             if file and place in file.parents and _OWN.fullmatch(file.relative_to(place).as_posix()):
                 raise BadUsage(f"{each.name} is an input of this command, and {directory} the folder to write; name another.")
         _OPEN[place] = earlier = _earlier(directory, growing)
+        manifest = directory / MANIFEST
+        before = manifest.read_bytes() if manifest.exists() else b""
+        marked = b""
         try:
             shutil.rmtree(draft, ignore_errors=True)
             write_manifest(directory, {"unfinished": True}, earlier)
+            marked = manifest.read_bytes()
             draft.mkdir()
             yield draft
         except BaseException:
             if _OPEN[place] is not earlier:
                 remove_result(directory)
+            elif marked and manifest.read_bytes() == marked:
+                write_bytes(manifest, before) if before else manifest.unlink()
             raise
         finally:
             del _OPEN[place]
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
+    """Raises BadUsage, except with `--overwrite`, for a file of these names that no earlier result wrote."""
+    earlier = _earlier(directory)
+    for path in (directory / name for name in names if name not in earlier):
+        if path.exists():
+            _refuse(path)
 
 
 def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:

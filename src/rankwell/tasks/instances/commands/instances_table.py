@@ -25,8 +25,8 @@ from rankwell.experiments.files import SystemStatement, read_experiment, read_st
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
-from rankwell.report.drafts import drafting, publish
-from rankwell.report.present import JobsOption, Output, OutputOption, Progress
+from rankwell.report.drafts import drafting, publish, refuse_foreign
+from rankwell.report.present import FolderOption, JobsOption, Output, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
@@ -72,7 +72,7 @@ def table(
     options: SystemTableOptions,
     jobs: JobsOption = 1,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Set evaluated systems side by side: systems × data sets with intervals and significance, what each took, published figures.
@@ -94,6 +94,7 @@ def table(
     """
     if output is not None:
         refuse_blocked(output, folder=True)
+        refuse_foreign(output, [f"table.{suffix}" for suffix in _WRITTEN.values()])
     if not results and not options.published:
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")
     if not 0 < options.alpha < 1:
