@@ -38,6 +38,17 @@ runs = "{system}.run"
 [[system]]
 name = "a"
 """
+GRID = """
+[[dataset]]
+name = "d"
+command = "answers"
+gold = "gold.json"
+convention = "squad2"
+
+[[system]]
+name = "a"
+predictions = "a.json"
+"""
 INPUTS = [
     "convert a.run a.run",
     "fuse a.run b.run -o b.run",
@@ -128,9 +139,7 @@ def test_a_failed_command_leaves_a_folder_as_it_was(folder: Path, earlier: bool)
 
 
 def test_a_grid_keeps_results_that_are_not_its_own(folder: Path):
-    (folder / "grid.toml").write_text(
-        '[[dataset]]\nname = "d"\ncommand = "answers"\ngold = "gold.json"\nconvention = "squad2"\n\n[[system]]\nname = "a"\npredictions = "a.json"\n'
-    )
+    (folder / "grid.toml").write_text(GRID)
     (folder / "gold.json").write_text('[{"id": "q1", "question": "who?", "answers": ["Ann"]}]')
     (folder / "a.json").write_text('{"q1": "Ann"}')
     (folder / "OUT").mkdir()

@@ -30,7 +30,7 @@ from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 NUMBERS_JS = Path(rankwell.__file__).parent / "report/page/assets/numbers.js"
 UNITS = {"share": 4, "percent": 2, "rank": 2, "score": 4}
-RANDOM = random.Random(19)  # noqa: S311 - numbers, not secrets
+RANDOM = random.Random(19)
 AWKWARD = [
     78.125, 78.135, 0.5, 2.675, 1.005, -0.0005, -0.00005, 0.00005, 1e-9, -1e-9, 0.0, -0.0, 0.99995, 0.999949, 0.03125, 0.09375,
     -0.03125, 0.00390625, 1 / 3, 2 / 3, 12345.678, 1e6 + 0.125, 1e15 + 0.125, 1e22, 0.12345, 33.345, 0.333349996, 7.0,
