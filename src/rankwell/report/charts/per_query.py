@@ -103,14 +103,9 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
 
 
 def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
-    axis = {
-        "title": None,
-        "labelExpr": f"'{100 * highest:.0f}%'",
-        "values": [highest],
-        "grid": False,
-        "labelFontSize": 10,
-        "labelColor": QUIET,
-    }
+    axis = {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET}
+    # Vega would round a half away from zero.
+    axis |= {"labelExpr": f"'{100 * highest:.0f}%'"} if 100 * highest % 1 == 0.5 else {}
     bars = {"x": x, "x2": {"field": "to"}, "y": charts.quantity("share", [0, highest], axis), "y2": {"datum": 0}}
     text = {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}}
     return [
