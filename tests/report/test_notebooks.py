@@ -118,9 +118,10 @@ def test_a_comparison_shows_its_verdict_and_its_differences(comparison):
 
     assert comparison.verdicts[0] in page.text
     assert [row[2] for row in page.rows[1:]] == ["AP", "nDCG@10"]
-    assert page.rows[0][5:7] == ["difference", "interval"]
+    assert [row[3] for row in page.rows[1:]] == ["primary", "secondary"]
+    assert page.rows[0][6:8] == ["difference", "interval"]
     for row, difference in zip(page.rows[1:], comparison.differences, strict=True):
-        assert row[5] == f"{difference['mean']:+.4f}"
+        assert row[6] == f"{difference['mean']:+.4f}"
 
 
 def test_names_cannot_become_markup():

@@ -198,9 +198,7 @@ def test_columns_that_do_not_fit_are_refused_and_leave_no_file_and_no_draft(tmp_
     with pytest.raises(BadInput, match=message):
         write(tmp_path, details=wrong, charts=False)
 
-    assert not (tmp_path / "details.parquet").exists()
-    assert json.loads((tmp_path / "manifest.json").read_bytes()) == {"unfinished": True, "files": {}}
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failure_while_writing_keeps_the_file_that_was_there(tmp_path):
@@ -230,7 +228,7 @@ def test_a_full_disk_ends_a_table_in_one_sentence(tmp_path):
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr[-800:]
     assert "per_query.parquet cannot be written (File too large)" in done.stderr
-    assert [each.name for each in (tmp_path / "out").iterdir()] == ["manifest.json"]
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_interrupted_says_so_until_it_is_written_again(tmp_path, monkeypatch):

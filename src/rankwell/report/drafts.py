@@ -83,10 +83,10 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             marked = manifest.read_bytes()
             draft.mkdir()
             yield draft
-        except BaseException:
+        except BaseException as error:
             if _OPEN[place] is not earlier:
                 remove_result(directory)
-            elif marked and manifest.read_bytes() == marked:
+            elif isinstance(error, Exception) and marked and manifest.read_bytes() == marked:
                 write_bytes(manifest, before) if before else manifest.unlink()
             raise
         finally:
