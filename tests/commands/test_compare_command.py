@@ -73,7 +73,7 @@ def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
     text = compare(*two).text
 
     assert text.startswith("new is better than old by 0.1")
-    assert "so it is by MnR" in text.splitlines()[0]
+    assert "so it is by the secondary measure MnR" in text.splitlines()[0]
 
 
 def test_a_name_before_a_folder_is_that_of_its_run(two):
@@ -213,7 +213,7 @@ def test_judgments_and_runs_are_evaluated_first(tmp_path):
     done = compare(*runs_in(tmp_path), measures=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type")
 
     # A third of the queries has the relevant item second in the first run.
-    assert done.text.startswith("second is better than first by 0.167 RR")
+    assert done.text.startswith("second is better than first by 0.1667 RR")
     assert "so it is in all 2 groups" in done.text.splitlines()[0]
     assert "20/40/0" in done.text
 

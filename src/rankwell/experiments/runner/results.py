@@ -22,7 +22,7 @@ from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.io.result_folder import digest_of
 from rankwell.report import PLAIN, Row, Terminal
-from rankwell.report.drafts import holding
+from rankwell.report.drafts import drafting, holding, publish, refuse_foreign
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
@@ -163,6 +163,7 @@ def bench(
     found, folder = _read(file, output)
     shown = _shown(found, options)
     with holding(folder):
+        refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
             done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
@@ -215,10 +216,12 @@ def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
 
 def _write(result: BenchResults, key: str) -> None:
     """Writes the tables and the recipes of all cells: no times and no places, so that the same file gives the same bytes."""
-    files: dict[str, str] = {}
-    for kind, suffix in _SUFFIXES.items():
-        write_text(result.folder / f"table.{suffix}", result.render(kind))
-        files[f"table.{suffix}"] = digest_of(result.folder / f"table.{suffix}")
+    with drafting(result.folder) as draft:
+        paths = [draft / f"table.{suffix}" for suffix in _SUFFIXES.values()]
+        for kind, path in zip(_SUFFIXES, paths, strict=True):
+            write_text(path, result.render(kind))
+        files = {path.name: digest_of(path) for path in paths}
+        publish(result.folder, {"schema_version": 1, "inputs": {}, "version": __version__}, paths)
     cells: dict[str, dict[str, Any]] = {}
     for each in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
@@ -255,7 +258,7 @@ def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
     titles = [[*key, title] for key, title in experiment.titles.items()]
     choices = asdict(shown)
     tests = choices.pop("tests")
-    choices |= {name: tests[name] for name in ("test", "correction", "level", "resamples", "seed")}
+    choices |= {name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")}
     return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, choices])
 
 
