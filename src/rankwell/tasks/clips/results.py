@@ -251,8 +251,8 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             continue
         means = [figure_of(np.where(both, each.values, np.nan), each.summary, each.weights) for each in (one, two)]
         if None not in means:
-            given, mapped = (figure(mean, one.unit) for mean in means)
-            means_of.setdefault(int(both.sum()), []).append(f"{one.label} {given} given, {mapped} mapped")
+            shown = [figure(mean, one.unit) for mean in means]
+            means_of.setdefault(int(both.sum()), []).append(f"{one.label} {shown[0]} given, {shown[1]} mapped")
     for count, each in means_of.items():
         what = plural(count, "query that counts", "queries that count")
         notes.append(f"over the {what} in both readings: {'; '.join(each)}")
