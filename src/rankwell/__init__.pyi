@@ -13,6 +13,7 @@ from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import Attribute, Origin
 from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
+from rankwell.experiments.comparison.matrices import Pair
 from rankwell.experiments.fusion import FusionOptions as FusionOptions
 from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
@@ -119,6 +120,7 @@ def compare_values(
     baseline: str | None = ...,
     measures: Sequence[str] | str | None = ...,
     test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
+    family: Literal["primary", "all"] = ...,
     correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     level: float = ...,
@@ -126,6 +128,7 @@ def compare_values(
     resamples: int = ...,
     seed: int = ...,
     row_attributes: Sequence[Mapping[str, Any]] = ...,
+    pairs: Sequence[Pair] = ...,
     group: Attribute | None = ...,
     cluster: Attribute | None = ...,
     origin: Origin | None = ...,
