@@ -271,9 +271,10 @@ def _plain_preferences(path: Path) -> Any:
 def _plain_msmarco(path: Path) -> Table:
     table: Table = {}
     for query, item, rank in _fields(path, 3):
-        if not re.fullmatch(r"\d+", rank, re.ASCII):
+        number = number_of(rank)
+        if number < 0 or not number.is_integer():
             raise Refused(rank)
-        add(table, query, item, 0.0 - number_of(rank))
+        add(table, query, item, 0.0 - number)
     return table
 
 
