@@ -67,10 +67,8 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     def _encode(paths: Sequence[Path]) -> Any:
         found = pixels.through(_run, paths, taken.batch)
         if expected and found.ndim > 1 and found.shape[1] != expected:
-            raise BadUsage(
-                f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}; "
-                f"give the file of {name}, or say onnx:{path} for another network."
-            )
+            what = f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}"
+            raise BadUsage(f"{what}; give the file of {name}, or say onnx:{path} for another network.")
         return found
 
     import onnxruntime
