@@ -198,7 +198,9 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     if not numbers or len(values) == 1:
         return {"field": "value", "type": "ordinal", "scale": {"domain": [_shown(value) for value in values]}, "axis": axis}
     kind, domain = _domain(min(values), max(values))
-    return quantity("value", domain, {**axis, "values": sorted(values), "format": ".12~g", "grid": True}, zero=False, type=kind)
+    scale = {"type": kind, "domain": domain, "nice": False, "zero": False}
+    marks = {**axis, "values": sorted(values), "format": ".12~g", "grid": True}
+    return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
 
 
 def _shown(value: Any) -> str:
