@@ -1,5 +1,6 @@
 """The contract of fuzzers: every reader of a registry has one, and its valid files are read as the plain parser reads them."""
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -42,3 +43,11 @@ def test_changed_files_are_read_right_or_refused(name: str, tmp_path: Path):
         outcomes[number] = tried(name, number, 18, folder)
 
     assert {number: outcome for number, outcome in outcomes.items() if outcome[0] in FINDINGS} == {}
+
+
+def test_changed_json_has_an_end():
+    from fuzzing.mutations import change_json
+
+    text = json.dumps({"a": [{"b": [1, 2, {"c": "x" * 3000}]}, [3, [4]]], "d": {"e": []}})
+
+    assert all(change_json(Random(seed), text) for seed in range(300))

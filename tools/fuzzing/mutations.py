@@ -5,6 +5,7 @@ import json
 import re
 import struct
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -127,12 +128,9 @@ def change_json(rng: Random, text: str) -> str:
             value = _deep(rng) if rng.random() < 0.2 else [value]
         elif what == 5:
             other, place = rng.choice(places)
-            value = other[place][1] if isinstance(other, Pairs) else other[place]
-            value = (
-                json.loads(dump(value), object_pairs_hook=Pairs)
-                if "Infinity" not in dump(value) and len(dump(value)) < 2000
-                else value
-            )
+            other = other[place][1] if isinstance(other, Pairs) else other[place]
+            # A copy, for a container that is in itself has no end.
+            value = deepcopy(other) if len(dump(other)) < 2000 else value
         elif what == 6 and isinstance(value, str):
             cut = rng.randint(0, len(value))
             value = Raw(json.dumps(value[:cut] + rng.choice(LETTERS) + value[cut:], ensure_ascii=rng.random() < 0.5))
