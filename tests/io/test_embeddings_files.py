@@ -172,6 +172,14 @@ class Trap:
         return (print, ("a pickle was opened",))
 
 
+def test_an_archive_behind_other_bytes_is_refused(tmp_path: Path):
+    write_npz(tmp_path / "e.npz", VECTORS)
+    (tmp_path / "e.npz").write_bytes(b"\x1f\x8b" + (tmp_path / "e.npz").read_bytes())
+
+    with pytest.raises(BadInput, match=r"e.npz.*its first bytes are others"):
+        read_embeddings(tmp_path / "e.npz", format="npz")
+
+
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
 def test_nothing_pickled_is_ever_opened(protocol: int, tmp_path: Path, capsys):
     objects = np.array([[Trap(), 1.0]], dtype=object)

@@ -63,6 +63,9 @@ def read_npz(source: Source, request: Request) -> Embeddings:
     import zipfile
 
     with _parsing("the .npz archive"), zipfile.ZipFile(source.file or Path()) as archive:
+        # Python looks for the end of an archive alone, and passes over what stands before its first member.
+        if source.packed(4) != b"PK\x03\x04":
+            raise zipfile.BadZipFile("its first bytes are others")
         members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
         if not members:
             pickled = any(name.endswith("data.pkl") for name in archive.namelist())
