@@ -8,6 +8,7 @@ import pytest
 
 from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
+from rankwell.io.column_tables.table import ColumnTable
 from rankwell.io.files import formats
 from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
@@ -117,6 +118,54 @@ def test_tables_that_are_not_a_matrix_are_refused_by_row_and_column(content: str
         read_scores(tmp_path / "m.csv")
 
     assert "m.csv" in str(caught.value)
+
+
+WIDE = np.random.default_rng(3).normal(size=(3, 700)).round(4)
+
+
+@pytest.mark.parametrize(
+    ("change", "one_pass"),
+    [
+        (lambda text: text, True),
+        (lambda text: text.replace("\n", "\r\n"), True),
+        (lambda text: text.replace("query,", "# a comment\n\nquery,").replace("ü,", "ü+-\u2028,"), True),
+        (lambda text: text.replace("b,", '"b",'), False),
+        (lambda text: text.replace("b,", '"b\n,2",'), False),
+        (lambda text: text + "\n", False),
+    ],
+)
+def test_a_matrix_of_many_columns_is_read_in_one_pass_unless_its_lines_are_odd(change, one_pass, tmp_path: Path, monkeypatch):
+    lines = [",".join([name, *map(repr, row)]) for name, row in zip("aüb", WIDE.tolist(), strict=True)]
+    text = change("\n".join([",".join(["query", *map(str, range(700))]), *lines]) + "\n")
+    (tmp_path / "m.csv").write_text(text, newline="")
+    passes = list[str]()
+    run = ColumnTable.run
+    monkeypatch.setattr(ColumnTable, "run", lambda self, sql, **how: passes.append(sql) or run(self, sql, **how))
+
+    found = read_scores(tmp_path / "m.csv")
+
+    assert np.array_equal(found.matrix, WIDE)
+    assert list(found.query_ids or ()) == ["a", "ü+-\u2028" if "\u2028" in text else "ü", "b\n,2" if "b\n" in text else "b"]
+    assert found.item_ids == [str(place) for place in range(700)]
+    assert (not passes) == one_pass
+
+
+@pytest.mark.parametrize(
+    ("cell", "error", "message"),
+    [
+        ("", BadScore, r"row 1 \(from 0\), column '699'"),
+        ("1_0", BadScore, "column '699'"),
+        ("٣", BadScore, "column '699'"),
+        ("1e999", BadScore, "column '699'"),
+        ("1,2", BadInput, "m.csv:3"),
+    ],
+)
+def test_a_bad_cell_among_many_columns_is_named(cell: str, error: type[Exception], message: str, tmp_path: Path):
+    lines = [",".join([name, *["1"] * 699, last]) for name, last in (("a", "2"), ("b", cell), ("c", "2"))]
+    (tmp_path / "m.csv").write_text("\n".join([",".join(["query", *map(str, range(700))]), *lines]) + "\n")
+
+    with pytest.raises(error, match=message):
+        read_scores(tmp_path / "m.csv")
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])

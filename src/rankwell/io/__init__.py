@@ -1,1 +1,55 @@
-"""Formats, one subject a file: bytes to tables and back. `files` reads and writes in any of them."""
+"""Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place that opens DuckDB."""
+
+import os
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rankwell.errors import BadInput
+
+
+@cache
+def _database(threads: int | None) -> Any:
+    """One for all files; opening one takes longer than reading a small file."""
+    import duckdb
+
+    safe: dict[str, Any] = {
+        "preserve_insertion_order": True,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "python_enable_replacements": False,
+        # With a sample, DuckDB guesses the type of text columns from their first cells.
+        "pandas_analyze_sample": 0,
+        # DuckDB makes the folder where it has to spill, and removes it.
+        "temp_directory": str(Path(tempfile.gettempdir(), f"rankwell-{os.urandom(8).hex()}")),
+    }
+    return duckdb.connect(":memory:", config=safe if threads is None else {**safe, "threads": threads})
+
+
+def connected(threads: int | None = None) -> Any:
+    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder.
+
+    Its temporary tables are its own, and end with it. threads: one writes the same bytes on every machine.
+    """
+    session = _database(threads).cursor()
+    session.execute("SET enable_progress_bar = false")
+    return session
+
+
+@contextmanager
+def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None]:
+    """Raises BadInput, beginning with the place, where Parquet data is damaged."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}.") from error
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a message, without its explanations."""
+    return str(error).split("\n")[0]

@@ -2,10 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, get_args
@@ -18,10 +16,12 @@ from rankwell.core.tables import Summary, Unit, Values
 from rankwell.core.tables.columns import parquet, quoted
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, shown
+from rankwell.io import connected, undamaged
 from rankwell.store import Source
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
 MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
+AGAIN = "run the command again"
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 
@@ -327,35 +327,9 @@ def column_types(path: Path) -> dict[str, str]:
     return types
 
 
-def connected() -> Any:
-    """A database of its own, empty, which loads nothing from elsewhere."""
-    import duckdb
-
-    options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    return duckdb.connect(":memory:", config={**options, "python_enable_replacements": False})
-
-
-@cache
-def _session() -> Any:
-    """One for all files that are read whole; opening one takes longer than reading a small file."""
-    return connected()
-
-
 def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    with reading(str(path)), _session().cursor() as cursor:
-        return cursor.execute(sql).fetchall()
-
-
-@contextmanager
-def reading(what: str) -> Generator[None]:
-    """Raises BadInput, naming what is read, where it is damaged."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        message = str(error).split("\n")[0]
-        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({message}); run the command again.") from error
+    with undamaged(f"{path}: ", AGAIN), connected() as session:
+        return session.execute(sql).fetchall()
 
 
 _SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from rankwell.core.display import display
 from rankwell.core.tables import Values
 from rankwell.core.tables.columns import quoted, sql_text, unwritable
 from rankwell.errors import BadInput
+from rankwell.io import connected
 from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
 from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
 from rankwell.report.charts import CHARTS, ChartData, write_chart
@@ -117,15 +117,6 @@ def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str
     return tables
 
 
-@cache
-def _base() -> Any:
-    """One database for all tables that are written; opening one takes longer than writing a small table."""
-    import duckdb
-
-    # Without pandas_analyze_sample, DuckDB guesses the type of text columns from a sample of their cells.
-    return duckdb.connect(":memory:", config={"threads": 1, "pandas_analyze_sample": 0})
-
-
 def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:
     """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
 
@@ -143,8 +134,7 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
     ready = {name: read[name](columns[name]) for name in types}
     picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
-    with _base().cursor() as base, replacing(path) as draft:
-        base.execute("SET enable_progress_bar = false")
+    with connected(threads=1) as base, replacing(path) as draft:
         base.register("columns", ready)
         form = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
         try:

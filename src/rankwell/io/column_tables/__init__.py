@@ -11,7 +11,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds, Repeats, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io import reader
+from rankwell.io import connected, reader
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -23,7 +23,7 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, opened
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, opened
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import Source
 

@@ -1,7 +1,9 @@
 """Tables as numbers and ids: one column, a column of vectors, a matrix of scores with a column per item; and rows as they are."""
 
 import re
+from array import array
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,13 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.columns import choose_column, known_columns, parquet, quoted
 from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, item_ids
 from rankwell.errors import BadInput, BadScore
-from rankwell.io.column_tables.table import PAR1, Dialect, connected, glimpse, on_disk, opened_table, undamaged
+from rankwell.io import connected, undamaged
+from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, glimpse, on_disk, opened_table
 from rankwell.io.files import Request
 from rankwell.store import Head, Source
 
 _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\[\d*\]")
-_NUMBERS_AT_ONCE = 1 << 24
+_NUMBERS_AT_ONCE, _COLUMNS_AT_ONCE = 1 << 24, 256
 _LIST = re.compile(r".*\[\d*\]")
 _REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -160,31 +163,65 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
     if dialect.name == "parquet" and source.path and any(map(_LIST.fullmatch, glimpse(source.path).types.values())):
         table = read_vectors(source, request)
         return Scores(table.vectors, table.ids)
-    bare = _without_header(Head.of(source), dialect)
+    head = Head.of(source)
+    bare = _without_header(head, dialect)
     with opened_table(source, dialect, [f"column {place}" for place in range(bare)] or None) as table:
         names = list(table.types)
         has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
         items = names[1:] if has_ids else names
         if not items:
             raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; expected a column of scores per item.")
-        ids = table.run(f"SELECT {table.id(names[0])} FROM {table.source}") if has_ids else None
-        rows: int = table.run(f"SELECT count(*) FROM {table.source}")[0][0]
-        small = dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
-        matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
-        step = max(1, min(256, _NUMBERS_AT_ONCE // max(rows, 1)))
-        for start in range(0, len(items), step):
-            some = items[start : start + step]
-            listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
-            found = table.run(f"SELECT {listed} FROM {table.source}", columns=True)
-            for place, name in enumerate(some):
-                what = f"column {name!r}: not a finite score. Correct it or drop the row."
-                matrix[:, start + place] = _finite(
-                    found[f"c{place}"], lambda row, what=what: f"{source.name}: row {row} (from 0), {what}"
-                )
+        plain = None
+        if dialect.delimiters and len(items) > _COLUMNS_AT_ONCE:
+            plain = _plain_lines(source, head.skipped + (not bare), dialect.delimiter(head), len(items), has_ids=has_ids)
+        ids, matrix = plain or _columns(table, items, names[0] if has_ids else None)
     if bare:
         _refuse_counted_rows(matrix, source)
         return Scores(matrix)
-    return Scores(matrix, None if ids is None else item_ids(name for (name,) in ids), items)
+    return Scores(matrix, item_ids(ids) if has_ids else None, items)
+
+
+def _plain_lines(source: Source, skipped: int, delimiter: str, n: int, *, has_ids: bool) -> tuple[list[str], Floats] | None:
+    """Ids and n scores of each line but the first: DuckDB's time for a line grows with the square of its columns.
+
+    None where any line has quotes or something else than an id and finite numbers: DuckDB reads it, or reports the first mistake.
+    """
+    ids, numbers, mark = list[str](), array("d"), delimiter.encode()
+    with source.open() as stream, suppress(ValueError):
+        for number, line in enumerate(stream):
+            text = line.removesuffix(b"\n").removesuffix(b"\r")
+            if b"\r" in text:
+                return None
+            if number < skipped:
+                continue
+            name, _, rest = text.partition(mark) if has_ids else (b"row", b"", text)
+            fields = rest.split(mark)
+            if len(fields) != n or not name or b'"' in name or rest.translate(None, b"0123456789.+-eE" + mark):
+                return None
+            ids.append(name.decode())
+            numbers.extend(map(float, fields))
+        found = np.frombuffer(numbers).reshape(-1, n)
+        return (ids, found) if np.isfinite(found).all() else None
+    return None
+
+
+def _columns(table: ColumnTable, items: list[str], owner: str | None) -> tuple[list[str | None], NDArray[Any]]:
+    """The ids in a column, and the scores of the others. Raises BadScore naming the first cell without a number."""
+    ids = [] if owner is None else [name for (name,) in table.run(f"SELECT {table.id(owner)} FROM {table.source}")]
+    rows: int = table.run(f"SELECT count(*) FROM {table.source}")[0][0]
+    small = table.dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
+    matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
+    step = max(1, min(_COLUMNS_AT_ONCE, _NUMBERS_AT_ONCE // max(rows, 1)))
+    for start in range(0, len(items), step):
+        some = items[start : start + step]
+        listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
+        found = table.run(f"SELECT {listed} FROM {table.source}", columns=True)
+        for place, name in enumerate(some):
+            what = f"column {name!r}: not a finite score. Correct it or drop the row."
+            matrix[:, start + place] = _finite(
+                found[f"c{place}"], lambda row, what=what: f"{table.name}: row {row} (from 0), {what}"
+            )
+    return ids, matrix
 
 
 def _without_header(head: Head, dialect: Dialect) -> int:

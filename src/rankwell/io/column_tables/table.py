@@ -1,8 +1,7 @@
-"""Tables in DuckDB: sessions and what is safe to hand them, kinds of tables, and one table as SQL, loaded and checked."""
+"""Tables in DuckDB: what is safe to hand it, kinds of tables, and one table as SQL, loaded and checked."""
 
 import csv
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -10,13 +9,14 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
+from rankwell.io import connected, first_line, undamaged
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
@@ -24,30 +24,6 @@ _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
 _TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
-
-
-_SAFE: dict[str, Any] = {
-    "preserve_insertion_order": True, "autoinstall_known_extensions": False, "autoload_known_extensions": False,
-    "python_enable_replacements": False,
-}  # fmt: skip
-
-
-@cache
-def _database() -> Any:
-    """One database for all files; opening one takes longer than reading a small file."""
-    import duckdb
-
-    # DuckDB makes the folder where it has to spill, and removes it.
-    folder = Path(tempfile.gettempdir(), f"rankwell-{os.urandom(8).hex()}")
-    return duckdb.connect(":memory:", config={**_SAFE, "temp_directory": str(folder)})
-
-
-def connected() -> Any:
-    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder.
-
-    Its temporary tables are its own, and end with it.
-    """
-    return _database().cursor()
 
 
 class Glimpse(NamedTuple):
@@ -92,17 +68,6 @@ def refuse_double(names: Sequence[str]) -> None:
     double = next((name for name, number in Counter(names).items() if number > 1), None)
     if double is not None:
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
-
-
-@contextmanager
-def undamaged(where: str = "") -> Generator[None]:
-    """Raises BadInput, beginning with the place, where Parquet data is damaged."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
 
 
 @contextmanager
@@ -158,11 +123,6 @@ def _line_ends(source: Source) -> tuple[bool, bool]:
 def _quoted_returns(line: bytes, delimiter: bytes) -> bytes:
     fields = line.removesuffix(b"\n").removesuffix(b"\r").split(delimiter)
     return delimiter.join(b'"%s"' % field if b"\r" in field else field for field in fields) + b"\n"
-
-
-def first_line(error: Exception) -> str:
-    """The first line of a message, without its explanations."""
-    return str(error).split("\n")[0]
 
 
 @dataclass(frozen=True)
@@ -320,7 +280,7 @@ class ColumnTable:
         except (duckdb.Error, RuntimeError) as error:
             self._refuse(error)
         finally:
-            _database().execute("RESET threads")
+            self.session.execute("RESET threads")
 
     def _refuse(self, error: Exception) -> NoReturn:
         match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))

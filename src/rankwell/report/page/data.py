@@ -10,7 +10,8 @@ from rankwell import __version__
 from rankwell.core.tables import Bools, Floats, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
-from rankwell.io.result_folder import ITEMS, QUERIES, connected
+from rankwell.io import connected
+from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import plain, rule_pairs
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries

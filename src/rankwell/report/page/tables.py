@@ -7,7 +7,8 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
-from rankwell.io.result_folder import DETAILS, column_types, read_table, reading
+from rankwell.io import undamaged
+from rankwell.io.result_folder import AGAIN, DETAILS, column_types, read_table
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ class Tables:
 
     def __init__(self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
         self._places, self._runs, self._session = places, runs, session
-        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
-        session.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
@@ -77,7 +76,7 @@ class Tables:
             f"FROM {parquet(place.folder / DETAILS, numbered=True)}"
             for at, place in listed
         )
-        with reading(self._files):
+        with undamaged(f"{self._files}: ", AGAIN):
             self._session.execute(
                 "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, CAST(d.rank AS DOUBLE) AS rank, "
                 f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
@@ -129,7 +128,7 @@ class Tables:
         self._session.unregister(f"{name}_columns")
 
     def _numpy(self, sql: str) -> dict[str, Any]:
-        with reading(self._files):
+        with undamaged(f"{self._files}: ", AGAIN):
             return self._session.execute(sql).fetchnumpy()
 
     @property
