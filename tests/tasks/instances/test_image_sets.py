@@ -62,6 +62,66 @@ def test_ids_distinguish_two_folders_of_instances(tmp_path: Path) -> None:
     assert rows_of(images) == [("paintings/mona/1.jpg", "mona", "reference"), ("visitors/mona/1.jpg", "mona", "query")]
 
 
+@pytest.mark.parametrize(("references", "queries"), [("set", "set/test"), ("set/known", "set")])
+def test_a_folder_in_the_other_sides_folder_is_of_its_own_side_alone(tmp_path: Path, references: str, queries: str) -> None:
+    touch(tmp_path, f"{references}/a/1.jpg", f"{references}/b/2.jpg", f"{queries}/a/3.jpg")
+
+    images = read_images(tmp_path / references, queries=tmp_path / queries)
+
+    assert sorted(zip(images.ids, images.instances, images.splits, strict=True)) == sorted(
+        [
+            (f"{Path(references).name}/a/1.jpg", "a", "reference"),
+            (f"{Path(references).name}/b/2.jpg", "b", "reference"),
+            (f"{Path(queries).name}/a/3.jpg", "a", "query"),
+        ]
+    )
+    inner, outer = sorted([tmp_path / references, tmp_path / queries], reverse=True)
+    own = "1 images are queries" if queries != "set" else "2 images are references"
+    assert images.notes == (f"{inner} lies in {outer}: its {own} only",)
+
+
+@pytest.mark.parametrize("form", ["folders", "table", "revisitop", "entries"])
+def test_a_query_whose_file_is_a_reference_is_refused_by_both_names(tmp_path: Path, form: str) -> None:
+    touch(tmp_path, "ref/a/1.jpg", "ref/b/2.jpg", "test/a/3.jpg")
+    (tmp_path / "test/a/copy.jpg").write_bytes((tmp_path / "ref/a/1.jpg").read_bytes())
+    table = "image,instance,split\nref/a/1.jpg,a,ref\ntest/a/copy.jpg,a,query\n"
+    truth = {"imlist": ["ref/a/1.jpg"], "qimlist": ["test/a/copy.jpg"], "gnd": [{"easy": [0]}]}
+    (tmp_path / "set.csv").write_text(table)
+    (tmp_path / "set.json").write_text(json.dumps(truth))
+    entries = [
+        ImageEntry("r", "a", "both", path=tmp_path / "ref/a/1.jpg"),
+        ImageEntry("q", "a", "query", path=tmp_path / "test/a/copy.jpg"),
+    ]
+    read = {
+        "folders": lambda: read_images(tmp_path / "ref", queries=tmp_path / "test"),
+        "table": lambda: read_images(tmp_path / "set.csv"),
+        "revisitop": lambda: read_images(tmp_path / "set.json", root=tmp_path),
+        "entries": lambda: Images.from_entries(entries),
+    }[form]
+
+    with pytest.raises(
+        BadInput, match=r"test/a/copy.jpg and .*ref/a/1.jpg have the same content, one as a query and one as a ref"
+    ):
+        read()
+
+
+def test_equal_images_that_are_all_on_both_sides_are_a_note(tmp_path: Path) -> None:
+    for name in ("1", "2", "3"):
+        (tmp_path / f"{name}.jpg").write_bytes(b"other" if name == "3" else b"equal")
+    rows = "".join(f"{name}.jpg,a,both\n" for name in "123")
+    (tmp_path / "set.csv").write_text(f"image,instance,split\n{rows}")
+
+    assert read_images(tmp_path / "set.csv").notes == ("2 images have the content of another one, and find it",)
+
+
+def test_empty_files_are_not_equal_images(tmp_path: Path) -> None:
+    touch(tmp_path, "ref/a/1.jpg", "test/a/2.jpg")
+    for path in ("ref/a/1.jpg", "test/a/2.jpg"):
+        (tmp_path / path).write_bytes(b"")
+
+    assert read_images(tmp_path).notes == ()
+
+
 def test_file_names_tell_instance_and_camera_by_a_pattern(tmp_path: Path) -> None:
     touch(tmp_path, "gallery/0001_c1_f7.jpg", "query/0001_c2_f9.jpg", "gallery/-1_c3_f2.jpg")
     images = read_images(tmp_path, pattern="{instance}_c{camera}_*.jpg")

@@ -376,6 +376,26 @@ def test_the_filters_of_a_museum(museum: Path) -> None:
     assert result.rules["images"]["digest"].startswith("sha256:")
 
 
+def test_queries_in_the_folder_of_references_do_not_find_themselves(tmp_path: Path) -> None:
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    (tmp_path / "set/test").mkdir(parents=True)
+    for name in [
+        *(f"{instance}-{number}.png" for instance in range(20) for number in "12"),
+        *(f"test/{each}-q.png" for each in range(20)),
+    ]:
+        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(tmp_path / "set" / name)
+    given = {"query_images": str(tmp_path / "set/test"), "pattern": "{instance}-*.png", "encoder": "small-grey", "format": "json"}
+
+    output = evaluate(str(tmp_path / "set"), **given, intervals="none")
+
+    found = json.loads(output.text)
+    assert found["rules"]["images"]["references"] == 40
+    assert {row["label"]: row["mean"] for row in found["rows"]}["MP@1"] <= 25
+    assert f"{tmp_path / 'set/test'} lies in {tmp_path / 'set'}: its 20 images are queries only" in found["notes"]
+
+
 @pytest.mark.parametrize("encoder", ["small-grey:32x24", "colour-histogram"])
 def test_encoders_that_need_nothing_find_paintings_far_above_chance(museum: Path, encoder: str) -> None:
     made = by_encoder(read_images(museum), encoder)

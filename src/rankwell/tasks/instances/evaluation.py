@@ -195,7 +195,7 @@ class _InstanceEvaluation:
             rules |= {"contentless": own.contentless, "absent": own.absent, "filtered": filtered.counts}
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
             rules["images"] = sizes | {"digest": _digest(filtered.images)}
-            self.builder.notes += [f"left out: {note}" for note in filtered.notes]
+            self.builder.notes += [*filtered.images.notes, *(f"left out: {note}" for note in filtered.notes)]
         rules |= runs.transform_rules()
         rules["counts"] = self.builder.counts
         for measure, _ in self.measures:

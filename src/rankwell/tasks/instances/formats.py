@@ -51,6 +51,7 @@ class ImageSet(NamedTuple):
     entries: list[ImageEntry]
     marks: Mapping[str, Marks] | None = None
     listed: ListedIds | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_images(
@@ -71,7 +72,8 @@ def read_images(
     pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance, camera, group and split; folders
     then name the sides alone. contentless: a glob such as `*wall*`; images whose id it fits show nothing to be recognised.
     Ids are paths below the place, with `/`; below two folders each begins with its folder's name.
-    Raises BadInput for a file that is missing, names an unknown side or fits no pattern,
+    A folder of one side that lies in that of the other is of its own side alone, with a note.
+    Raises BadInput for a file that is missing, names an unknown side or fits no pattern, and for one that is on both sides,
     DuplicateItem for an image that is listed twice.
     """
     if isinstance(place, Images):
@@ -88,7 +90,7 @@ def read_images(
     if not content.entries:
         raise BadInput(f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a table of images.")
     try:
-        images = Images.from_entries(content.entries, marks=content.marks, listed=content.listed)
+        images = Images.from_entries(content.entries, marks=content.marks, listed=content.listed, notes=content.notes)
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
     return images if contentless is None else _without_content(images, contentless)
@@ -132,8 +134,17 @@ def read_folders(request: ImageSetRequest) -> ImageSet:
         raise BadUsage(f"{place} is named for references and for queries; name two folders, or leave the second out.")
     # Files of both sides may have the same name: ids begin with a part that distinguishes the folders.
     heads = (place.name, queries.name) if place.name != queries.name else ("references", "queries")
-    references = [_image_file(path, place, pattern, "reference", heads[0]) for path in _files(place)]
-    return ImageSet([*references, *(_image_file(path, queries, pattern, "query", heads[1]) for path in _files(queries))])
+    entries, notes = list[ImageEntry](), list[str]()
+    for folder, other, side, head in ((place, queries, "reference", heads[0]), (queries, place, "query", heads[1])):
+        files = _files(folder)
+        if other.resolve().is_relative_to(folder.resolve()):
+            inner = folder / other.resolve().relative_to(folder.resolve())
+            kept = [path for path in files if not path.is_relative_to(inner)]
+            sides = "queries" if side == "reference" else "references"
+            notes.append(f"{other} lies in {folder}: its {len(files) - len(kept)} images are {sides} only")
+            files = kept
+        entries += [_image_file(path, folder, pattern, side, head) for path in files]
+    return ImageSet(entries, notes=tuple(notes))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -61,7 +61,7 @@ class Images:
     ids: all different. paths: the files, None where only ids are known. instances: the label of each, None without one.
     splits: the side of each. cameras, groups: as for `ImageEntry`, None where no image has one. contentless: (n,) whether an
     image shows nothing that could be recognised. marks: query -> ground truth, None where instances decide.
-    listed: the data set's own order, None where it has none, and for a part of its images.
+    listed: the data set's own order, None where it has none, and for a part of its images. notes: on what was read.
     Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id that appears twice.
     """
 
@@ -74,6 +74,7 @@ class Images:
     contentless: Bools
     marks: Mapping[str, Marks] | None = None
     listed: ListedIds | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         sides = [self.splits.count(side) for side in ("reference", "query", "both")]
@@ -99,9 +100,17 @@ class Images:
 
     @classmethod
     def from_entries(
-        cls, entries: Iterable[ImageEntry], *, marks: Mapping[str, Marks] | None = None, listed: ListedIds | None = None
+        cls,
+        entries: Iterable[ImageEntry],
+        *,
+        marks: Mapping[str, Marks] | None = None,
+        listed: ListedIds | None = None,
+        notes: Sequence[str] = (),
     ) -> "Images":
-        """The table of images in any order. Raises BadInput where some have a path and others have none."""
+        """The table of images in any order.
+
+        Raises BadInput where some have a path and others have none, and for a query whose file is that of a reference, too.
+        """
         unordered = list(entries)
         rows = [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()] if unordered else []
         columns = [tuple(column) for column in zip(*rows, strict=True)] or [()] * len(ImageEntry._fields)
@@ -111,7 +120,8 @@ class Images:
             lacking = ids[paths.index(None)]
             raise BadInput(f"the image {lacking!r} has no file, others have one; name a file for all or for none.")
         bare = np.array(contentless, dtype=np.bool_)
-        return cls(ids, paths, instances, splits, cameras, groups, bare, marks=marks, listed=listed)
+        notes = (*notes, *_same_files(rows))
+        return cls(ids, paths, instances, splits, cameras, groups, bare, marks=marks, listed=listed, notes=notes)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -134,6 +144,31 @@ class Images:
         columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
         some = {name: each and tuple(each[row] for row in rows.tolist()) for name, each in columns.items()}
         return replace(self, **some, contentless=self.contentless[rows], marks=None, listed=None)
+
+
+def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
+    """A note on images of both sides that have one content. Raises BadInput where a query has that of another reference."""
+    sized: dict[int, list[ImageEntry]] = {}
+    for each in entries:
+        if each.path is not None and each.path.is_file() and each.path.stat().st_size:
+            sized.setdefault(each.path.stat().st_size, []).append(each)
+    alike = [each for own in sized.values() if {each.split for each in own} not in ({"query"}, {"reference"}) for each in own]
+    if len(alike) < 2:
+        return []
+    # Loaded where there may be any: few data sets have two files of one size.
+    from rankwell.encoders.runs import digests
+
+    known: dict[str, list[ImageEntry]] = {}
+    for each, digest in zip(alike, digests([each.path for each in alike if each.path]), strict=True):
+        known.setdefault(digest, []).append(each)
+    doubled = 0
+    for digest, own in known.items():
+        one, *_, other = sorted(own, key=lambda each: ("query", "both", "reference").index(each.split)) * 2
+        if digest and one.split != other.split:
+            what = f"{one.path} and {other.path} have the same content, one as a query and one as a reference"
+            raise BadInput(f"{what}: the query would find itself. Remove one of them, or list the image once, as both.")
+        doubled += len(own) * bool(digest and one.split == "both" and len(own) > 1)
+    return [f"{doubled} images have the content of another one, and find it"] if doubled else []
 
 
 @dataclass(frozen=True, eq=False)

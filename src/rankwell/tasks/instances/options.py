@@ -115,7 +115,7 @@ class ImageSetOptions:
     Parameters
     ----------
     query_images
-        Folder of the queries, where the data set is a folder of references alone.
+        Folder of the queries, where the data set is a folder of references; inside that folder, they are queries only.
     root
         Folder of the images that a table or a JSON lists.
     pattern

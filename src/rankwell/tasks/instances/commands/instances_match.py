@@ -39,7 +39,7 @@ def match(
     output
         File to write, .npy.
     query_images
-        Folder of the queries, where the data set is a folder of references alone.
+        Folder of the queries, where the data set is a folder of references; inside that folder, they are queries only.
     root
         Folder of the images that a table or a JSON lists.
     pattern
@@ -68,8 +68,9 @@ def match(
     cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
     each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
     notes = [
+        *table.notes,
         f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {each:.3g} ms per image for its features"
-        f"{cached}, {found.matching_seconds.mean():.3g} s per query for matching"
+        f"{cached}, {found.matching_seconds.mean():.3g} s per query for matching",
     ]
     if found.problems:
         first = next(iter(found.problems.values()))

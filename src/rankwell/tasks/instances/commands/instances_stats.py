@@ -59,7 +59,7 @@ def stats(
             path, queries=data.query_images, root=data.root, pattern=data.pattern, contentless=data.contentless_images
         )
         columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
-        notes += [f"{name}: left out {note}" for note in filtered.notes]
+        notes += [f"{name}: {note}" for note in (*table.notes, *(f"left out {each}" for each in filtered.notes))]
     if published:
         columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
     rows = statistics_rows(columns)
