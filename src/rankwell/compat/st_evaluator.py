@@ -1,0 +1,150 @@
+"""The work that all evaluators of sentence-transformers share: encoding, names of figures, lines of CSV."""
+
+import csv
+import io
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadScore, MissingExtra
+from rankwell.store import write_text
+
+try:
+    # The trainer takes nothing but subclasses of the library's own class.
+    from sentence_transformers.base.evaluation import BaseEvaluator as _Base
+except ImportError:
+    _Base = object
+
+_log = logging.getLogger(__name__)
+Figures = dict[str, float]
+
+
+class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntypedBaseClass]
+    """The work of every evaluator around its own figures."""
+
+    greater_is_better = True
+    primary_metric: Any = None
+    _line_end: ClassVar[str] = "\r\n"
+    _file: ClassVar[str]
+    _config: ClassVar = ("truncate_dim",)
+    _folder: Path | None = None
+    name: str
+    batch_size: int
+    show_progress_bar: bool
+    write_csv: bool
+    truncate_dim: int | None
+
+    def __call__(self, model: Any, output_path: str | Path | None = None, epoch: float = -1, steps: float = -1) -> Figures:
+        """The figures by name. output_path: a folder, made if need be, whose CSV gets one more line; a file of other columns is
+        left alone, and `-2` is written.
+
+        Raises BadScore for a similarity that is not finite.
+        """
+        self._folder = None if output_path is None else Path(output_path)
+        found = self._values(model)
+        if self._folder is not None and self.write_csv:
+            self._add_line(self._folder, {"epoch": epoch, "steps": steps, **self._columns(found)})
+        named = {self._named(figure): float(value) for figure, value in found.items()}
+        if self.primary_metric not in named:
+            self.primary_metric = self._named(self._primary(found))
+        card = getattr(model, "model_card_data", None)
+        if hasattr(card, "set_evaluation_metrics"):
+            card.set_evaluation_metrics(self, named, epoch, steps)  # pyright: ignore[reportOptionalMemberAccess]
+        return named
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings for the model card."""
+        return {name: getattr(self, name) for name in self._config if getattr(self, name) is not None}
+
+    @classmethod
+    def from_input_examples(cls, examples: Sequence[Any], **given: Any) -> Any:
+        """The evaluator of the library's `InputExample`s: three texts, or two with a label."""
+        return cls(*map(list, zip(*((*each.texts, each.label)[:3] for each in examples), strict=True)), **given)
+
+    def _values(self, model: Any) -> Figures:
+        raise NotImplementedError
+
+    def _columns(self, found: Figures) -> Figures:
+        """The columns of the CSV, after epoch and steps."""
+        return {name: value for name, value in found.items() if not name.startswith("max_")}
+
+    def _primary(self, found: Figures) -> str:
+        """The figure that chooses the best model: the last one."""
+        return list(found)[-1]
+
+    @property
+    def csv_file(self) -> str:
+        """The name of the CSV."""
+        return "_".join([self._file, *filter(None, (self.name, getattr(self, "precision", None))), "results.csv"])
+
+    def _named(self, figure: str) -> str:
+        return f"{self.name}_{figure}" if self.name else figure
+
+    def _encode(self, model: Any, texts: Any, side: str = "", **given: Any) -> Any:
+        """The vectors; side: `query` or `document`, for models that encode these in ways of their own."""
+        encode = getattr(model, f"encode_{side}", None) or model.encode
+        given |= {"truncate_dim": self.truncate_dim}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return encode(texts, batch_size=self.batch_size, show_progress_bar=bool(self.show_progress_bar), **chosen)
+
+    def _add_line(self, folder: Path, line: Figures) -> None:
+        path = _file_with(folder, self.csv_file.removesuffix(".csv"), list(line))
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator=self._line_end)
+        if path.exists():
+            before = path.read_bytes().decode()
+            text.write(before if before.endswith("\n") else before + self._line_end)
+        else:
+            writer.writerow(line)
+        writer.writerow(line.values())
+        write_text(path, text.getvalue())
+
+
+def check_lengths(**columns: Sequence[Any]) -> None:
+    """Raises BadInput for columns of different lengths or of none."""
+    sizes = {name: len(each) for name, each in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise BadInput(f"{', '.join(f'{n} {name}' for name, n in sizes.items())}; give one of each, in the same order.")
+    if not all(sizes.values()):
+        raise BadInput(f"no {next(iter(sizes))}; an evaluator needs at least one.")
+
+
+def finite(scores: Any, what: str = "a similarity") -> Any:
+    """The numbers as an array of their precision. Raises BadScore for one that is not finite."""
+    found = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+    if not np.isfinite(found).all():
+        place = tuple(np.argwhere(~np.isfinite(found))[0].tolist())
+        where = f"row {place[0]} (from 0)" if len(place) == 1 else f"place {place} (from 0)"
+        raise BadScore(f"{what} in {where} is {found[place]}; expected finite numbers.")
+    return found
+
+
+def library_similarity(name: str, *, pairwise: bool = False) -> Callable[[Any, Any], Any]:
+    """The library's function of a similarity, of all pairs or of pairs row by row. Raises MissingExtra without the library."""
+    try:
+        from sentence_transformers import SimilarityFunction
+    except ImportError as error:
+        raise MissingExtra("similarities are those of sentence-transformers: pip install 'rankwell[text]'.") from error
+    return (SimilarityFunction.to_similarity_pairwise_fn if pairwise else SimilarityFunction.to_similarity_fn)(name)
+
+
+def plain_name(similarity: Any) -> str:
+    """The similarity's name, also where it is a member of the library's enumeration."""
+    return str(getattr(similarity, "value", similarity))
+
+
+def _file_with(folder: Path, stem: str, header: list[str]) -> Path:
+    """The first of `stem.csv`, `stem-2.csv`, … that does not exist yet or has these columns."""
+    number = 1
+    while True:
+        path = folder / (f"{stem}.csv" if number == 1 else f"{stem}-{number}.csv")
+        if not path.exists():
+            return path
+        with path.open(encoding="utf-8", newline="") as stream:
+            if next(csv.reader(stream), None) == header:
+                return path
+        _log.warning("%s has other columns and is left as it is", path)
+        number += 1
