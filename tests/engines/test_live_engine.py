@@ -28,12 +28,22 @@ def engine(results: Any, method: str = "search") -> Any:
         [SimpleNamespace(slice_id="a", similarity=0.5), SimpleNamespace(slice_id="b", similarity=0.25)],
         [{"slice_id": "a", "similarity": 0.5}, {"slice_id": "b", "similarity": np.float32(0.25)}],
         [{"id": "a", "score": 0.5}, {"id": "b", "score": 0.25}],
+        [{"id": "a", "similarity_score": 0.5}, SimpleNamespace(id="b", similarity_score=0.25)],
         [("a", 0.5), ["b", 0.25]],
         (Row(name, score) for name, score in (("a", 0.5), ("b", 0.25))),
     ],
 )
 def test_results_of_every_form_read_alike(results: Any):
     assert LiveEngine.of(engine(results)).ask("q", 5) == [EngineResult("a", 0.5), EngineResult("b", 0.25)]
+
+
+def test_distances_are_lower_for_better_items_and_similarities_go_before_them():
+    results = [{"id": "a", "distance": 0.0}, {"id": "b", "distance": 1.5}, {"id": "c", "distance": 1.5, "score": 0.5}]
+
+    found = LiveEngine.of(engine(results)).ask("q", 5)
+
+    assert found == [EngineResult("a", 0.0), EngineResult("b", -1.5), EngineResult("c", 0.5)]
+    assert math.copysign(1, found[0].similarity) == 1
 
 
 def test_ids_alone_have_no_similarity():

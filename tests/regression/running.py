@@ -190,8 +190,10 @@ def _measurements() -> Generator[None]:
     import resource
     import time
 
+    from rankwell.core.kernels import workers
+
     clock, usage, ticks = time.perf_counter, resource.getrusage, threading.local()
-    named, kind, count = platform.platform, platform.machine, os.cpu_count
+    named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, workers.machine
 
     def read() -> float:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):  # pyright: ignore[reportPrivateUsage]
@@ -202,11 +204,12 @@ def _measurements() -> Generator[None]:
     time.perf_counter = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
+    workers.machine = lambda: {"system": "Linux", "processor": "x86_64", "processors": 2, "threads": 2}
     try:
         yield
     finally:
         time.perf_counter, resource.getrusage, os.cpu_count = clock, usage, count
-        platform.platform, platform.machine = named, kind
+        platform.platform, platform.machine, workers.machine = named, kind, machine
 
 
 @contextlib.contextmanager

@@ -13,12 +13,16 @@ from rankwell.errors import BadInput, BadUsage, shown
 _BY_TEXT = ("search_by_text", "search")
 _BY_VECTOR = ("similarity_search",)
 _BY_ID = ("search",)
-_IDS, _SCORES = ("slice_id", "id"), ("similarity", "score")
-_WANTED = "objects or mappings with slice_id (or id) and similarity (or score), ids alone, or (id, score) pairs"
+_IDS, _SCORES = ("slice_id", "id"), ("similarity", "score", "similarity_score")
+_DISTANCES = ("distance",)
+_WANTED = (
+    "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, distance), ids alone, "
+    "or (id, score) pairs"
+)
 
 
 class EngineResult(NamedTuple):
-    """One result. similarity: NaN where the engine does not return it."""
+    """One result. similarity: NaN where the engine does not return it; a distance, lower for better items, is negated."""
 
     item: str
     similarity: float
@@ -80,9 +84,11 @@ class LiveEngine:
             if len(pair) != 2:
                 raise BadInput(f"{where} has {len(pair)} parts; expected {_WANTED}.")
             return EngineResult(_text(pair[0], where), _number(pair[1], where))
-        item, score = (_part(result, names) for names in (_IDS, _SCORES))
+        item, score, distance = (_part(result, names) for names in (_IDS, _SCORES, _DISTANCES))
         if item is None:
             raise BadInput(f"{where} is {shown(result, 60)} ({type(result).__name__}); expected {_WANTED}.")
+        if score is None and distance is not None:
+            return EngineResult(_text(item, where), 0.0 - _number(distance, where))
         return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
 
 

@@ -63,6 +63,7 @@ class Descriptors:
     queries: (queries, d). references: (references, d). They are compared by cosine, and never changed. own: (queries,) the row of
     the reference that is the same image as the query, -1 where none is; None where no query is among the references.
     learn: (n, d) other vectors that a transform is learnt on; learnt_on: what they are called in the rules of a result.
+    labels: (references,) the instance of each reference, None for one without; None where no instance is known.
     Raises BadInput where shapes do not go together.
     """
 
@@ -72,6 +73,7 @@ class Descriptors:
     own: Ints | None = None
     learn: Matrix | None = None
     learnt_on: str = "references"
+    labels: Sequence[str | None] | None = None
 
     def __post_init__(self) -> None:
         check_matrix(self.queries, "queries")

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwell.transforms import Descriptors, transform, unit_rows, with_neighbours
+from rankwell.errors import BadUsage
+from rankwell.transforms import Descriptors, check_whole, transform, unit_rows, with_neighbours
 
 
 @transform(
@@ -55,3 +56,37 @@ def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0
     references = unit_rows(given.references, "references")
     rows = np.arange(len(references), dtype=np.int64)
     return replace(given, references=with_neighbours(references, given, rows, k, alpha, "augmented references"))
+
+
+@transform(
+    "instance-average",
+    transductive="labels",
+    source="Instance-Search, test/instance_avg.py, 2018, by the authors of the chapter on instance search",
+    works_on="descriptors",
+)
+def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
+    """Each reference plus the n nearest others of its instance, the j-th of them, from 0, times (n - j) / (n + 1).
+
+    n is the number of the others, or k where that is smaller; 0 takes all. It looks at the labels of the references.
+    Queries, and references without an instance, are searched as they are. Vectors have length 1 before and after.
+    Raises BadUsage for k below 0 and without labels, BadInput for a vector without a direction.
+
+    >>> import numpy as np
+    >>> from rankwell.neighbours import search
+    >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search, labels=["a", "a"])
+    >>> instance_average(given).references.round(3).tolist()
+    [[0.588, 0.809], [0.294, 0.956]]
+    """
+    k = check_whole("k", k, 0)
+    if given.labels is None:
+        raise BadUsage("instance-average needs the instances of the references; name a data set whose images have them.")
+    references = unit_rows(given.references, "references").astype(np.float64)
+    summed, labels = references.copy(), np.array(given.labels, dtype=object)
+    for label in dict.fromkeys(label for label in given.labels if label is not None):
+        rows = np.flatnonzero(labels == label)
+        n = min(k or len(rows) - 1, len(rows) - 1)
+        cosine = references[rows] @ references[rows].T
+        np.fill_diagonal(cosine, -np.inf)
+        nearest = rows[np.argsort(-cosine, axis=1, kind="stable")[:, :n]]
+        summed[rows] += np.einsum("j,ijd->id", (n - np.arange(n)) / (n + 1), references[nearest])
+    return replace(given, references=unit_rows(summed, "averaged references").astype(given.references.dtype))

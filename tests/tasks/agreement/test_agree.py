@@ -189,13 +189,14 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
     assert lines[:2] == ["EVALUATION RESULTS (vs ada as Ground Truth)", "=" * 70]
     for seed, name in ((2, "minilm"), (3, "tuned")):
         at = lines.index(f"{name}:")
-        assert lines[at + 1].split() == ["k", "Recall", "NDCG", "MRR", "MAP"]
+        assert lines[at + 1] == f"  {'k':<6} {'Recall':<15} {'NDCG':<15} {'MRR':<15} {'MAP':<15}"
+        assert lines[at + 2] == f"  {'-' * 6} {'-' * 15} {'-' * 15} {'-' * 15} {'-' * 15}"
         saved = (folder / f"results/ada_eval/{name}_results.csv").read_text().splitlines()
         assert saved[0] == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
         for row, k in enumerate(KS):
             figures = [f(values) for values in naive(vectors(1), vectors(seed), drawn, k).values() for f in (np.mean, np.std)]
             shown = [f"{mean:.3f}±{sd:.3f}" for mean, sd in zip(figures[::2], figures[1::2], strict=True)]
-            assert lines[at + 2 + row].split() == [str(k), *shown]
+            assert lines[at + 3 + row] == f"  {k:<6} {'    '.join(shown)}"
             assert [float(cell) for cell in saved[row + 1].split(",")] == pytest.approx([k, *figures], abs=1e-12)
     assert "± is the population standard deviation over 60 queries" in lines
     assert (folder / "results/ada_eval/metrics_vs_k.png").read_bytes()[:4] == b"\x89PNG"
@@ -443,7 +444,7 @@ def test_labels_leave_the_sources_own_figures_alone(folder):
     assert judged.returncode == 0, judged.stderr
     files = [folder / place / "minilm_results.csv" for place in ("plain", "judged")]
     assert files[0].read_bytes() == files[1].read_bytes()
-    cells = [next(line for line in done.stdout.splitlines() if line.startswith("10 ")).split() for done in (plain, judged)]
+    cells = [next(line for line in done.stdout.splitlines() if line.startswith("  10 ")).split() for done in (plain, judged)]
     assert cells[1][:5] == cells[0]
     assert "Recall (labels)" in judged.stdout
     assert "\nada:\n" in judged.stdout

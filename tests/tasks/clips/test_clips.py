@@ -599,6 +599,42 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
     assert any("of 3 of 3 queries every result is below the similarity 2" in note for note in strict)
 
 
+def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_published():
+    table = {name: {"g": ["x"]} for name in ("a", "b", "c", "d")}
+    engine = Lists({"a": [("b", 0.9), ("c", 0.1)], "b": [("a", 0.14)], "c": [], "d": [("d", 1.0), ("a", 0.15)]})
+    given = {"engine": engine, "min_similarity": 0.15, "convention": "alfa", "intervals": "none", "k": 1}
+
+    counted, published = (evaluate_clips(table, no_results=rule, **given) for rule in ("empty", "skip"))
+    after = evaluate_clips(table, no_results="skip", self_rule="after", **given | {"k": 2})
+
+    assert means(counted)["P@1"] == 2 / 4
+    assert means(published)["P@1"] == 2 / 2
+    assert published.rules["no_results"] == "skip"
+    assert published.rules["counts"]["Lists"]["queries_counted"] == 2
+    assert {answer.status for answer in published.answers["Lists"].values()} == {"counted", "no result"}
+    assert after.rules["counts"]["Lists"]["queries_counted"] == 2
+    assert any("no result of the least similarity" in note for note in published.notes)
+    with pytest.raises(BadUsage, match="--no-results skip requires --min-similarity"):
+        evaluate_clips(table, engine=engine, no_results="skip")
+
+
+def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
+    table = {"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}, "e": {"g": ["y"]}}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    whole = evaluate_clips(table, vectors, intervals="none", k=2)
+
+    for chosen, expected in (("y", "bce"), (["g: y", "a"], "abce"), ("a", "a"), ("d,a", "ad")):
+        found = evaluate_clips(table, vectors, query_clips=chosen, intervals="none", k=2)
+        assert list(found.answers["embeddings"]) == list(expected)
+        for query in expected:
+            assert of(found, query) == pytest.approx(of(whole, query), nan_ok=True)
+    assert found.rules["query_clips"] == "d,a"
+    with pytest.raises(UnknownName, match="no keyword 'q'"):
+        evaluate_clips(table, vectors, query_clips="q")
+    with pytest.raises(BadUsage, match="requires the mode video"):
+        evaluate_clips(table, vectors, mode="text", text_encoder=len, query_clips="y")
+
+
 def test_both_readings_are_compared_over_the_queries_that_count_in_both():
     table = read_annotations(TEXTS)
     queries = [TextQuery("one", "a cyclist", ("bicyclist",))._asdict(), TextQuery("two", "in town", ("urban",))._asdict()]

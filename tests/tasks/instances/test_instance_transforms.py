@@ -1,6 +1,7 @@
 """Transforms of descriptors: query expansion, database augmentation, whitening, k-reciprocal re-ranking; and chains of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,17 +10,18 @@ from oracles.reranking import expanded, reciprocal_distances
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.neighbours import search
 from rankwell.transforms import TRANSFORMS, Descriptors, Transformed, chain, cosines, parse_transform
-from rankwell.transforms.expansion import database_augmentation, query_expansion
+from rankwell.transforms.expansion import database_augmentation, instance_average, query_expansion
 from rankwell.transforms.reciprocal import reciprocal
 from rankwell.transforms.whitening import whitening
 
-ON_DESCRIPTORS = ["query-expansion", "database-augmentation", "whitening"]
+ON_DESCRIPTORS = ["query-expansion", "database-augmentation", "instance-average", "whitening"]
 
 
 def made(seed: int, queries: int = 7, references: int = 24, d: int = 5) -> Descriptors:
     """Random vectors with a direction that most of them share, so that some cosines are negative and most are not."""
     random = np.random.default_rng(seed)
-    return Descriptors(random.normal(0.4, 1, (queries, d)), random.normal(0.4, 1, (references, d)), search)
+    labels = [None if row % 6 == 5 else "abcd"[row % 4] for row in range(references)]
+    return Descriptors(random.normal(0.4, 1, (queries, d)), random.normal(0.4, 1, (references, d)), search, labels=labels)
 
 
 def own_images(seed: int) -> Descriptors:
@@ -90,6 +92,26 @@ def test_duplicates_of_a_reference_are_its_neighbours_and_it_is_not_its_own() ->
 
     np.testing.assert_allclose(found.references[2], expanded([1.0, 0.0], references.tolist(), 3, 1.0, 2), atol=1e-12)
     np.testing.assert_allclose(found.references[0], found.references[2], atol=1e-15)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 50])
+def test_a_reference_is_averaged_with_others_of_its_instance_by_falling_weights(k: int) -> None:
+    plain = made(4)
+    labels = [*(plain.labels or ())[:23], "alone"]
+    given = replace(plain, labels=labels)
+
+    found = instance_average(given, k=k)
+
+    unit = plain.references / np.linalg.norm(plain.references, axis=1, keepdims=True)
+    for row, label in enumerate(labels):
+        others = [other for other in range(24) if other != row and labels[other] == label and label is not None]
+        others = sorted(others, key=lambda other: -unit[row] @ unit[other])
+        n = min(k or len(others), len(others))
+        expected = unit[row] + sum((n - j) / (n + 1) * unit[other] for j, other in enumerate(others[:n]))
+        np.testing.assert_allclose(found.references[row], expected / np.linalg.norm(expected), rtol=1e-12)
+    np.testing.assert_array_equal(found.queries, plain.queries)
+    with pytest.raises(BadUsage, match="needs the instances of the references"):
+        instance_average(replace(plain, labels=None))
 
 
 def test_whitened_references_have_no_mean_and_the_same_variance_in_every_direction() -> None:
@@ -270,12 +292,12 @@ def test_scores_are_refused_by_what_works_on_descriptors(name: str) -> None:
 @pytest.mark.parametrize("name", ON_DESCRIPTORS)
 def test_vectors_keep_their_precision_and_have_length_1(name: str) -> None:
     given = made(19)
-    single = Descriptors(given.queries.astype(np.float32), given.references.astype(np.float32), search)
+    single = replace(given, queries=given.queries.astype(np.float32), references=given.references.astype(np.float32))
 
     found = chain([parse_transform(name)], single)
 
     assert isinstance(found, Descriptors)
-    changed = found.references if name == "database-augmentation" else found.queries
+    changed = found.references if name in ("database-augmentation", "instance-average") else found.queries
     assert changed.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(changed, axis=1), 1.0, atol=1e-6)
 
@@ -291,9 +313,9 @@ def test_what_was_given_stays_as_it_is_and_bad_vectors_are_named(name: str) -> N
 
     assert (given.queries.tobytes(), given.references.tobytes()) == before
     with pytest.raises(BadInput, match=r"references: row 7 \(from 0\) is a zero vector"):
-        chain([parse_transform(name)], Descriptors(given.queries, zero, search))
+        chain([parse_transform(name)], replace(given, references=zero))
     with pytest.raises(BadScore, match=r"references: row 3, column 2 \(from 0\) is nan"):
-        chain([parse_transform(name)], Descriptors(given.queries, broken, search))
+        chain([parse_transform(name)], replace(given, references=broken))
 
 
 @pytest.mark.parametrize(
@@ -302,6 +324,7 @@ def test_what_was_given_stays_as_it_is_and_bad_vectors_are_named(name: str) -> N
         ("query-expansion(k=0)", "k=0: expected an integer from 1"),
         ("query-expansion(k=1.5)", "k=1.5: expected an integer"),
         ("database-augmentation(alpha=-1)", "alpha=-1: expected a finite number from 0"),
+        ("instance-average(k=-1)", "k=-1: expected an integer from 0"),
         ("whitening(power=-0.5)", "power=-0.5"),
         ("whitening(dimensions=True)", "dimensions=True: expected an integer from 0"),
         ("reciprocal(k2=0)", "k2=0: expected an integer from 1"),

@@ -266,7 +266,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp
     performance = {
         "runs": {"a": {"dimensions": 512, "images": 40, **took}},
         "peak_memory_mib": 812.4,
-        "machine": {"system": "Linux", "processor": "x86_64", "processors": 2},
+        "machine": {"system": "Linux", "processor": "Xeon 4", "processors": 8, "threads": 2, "gpu": "H200"},
     }
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
     listed(folder, "performance.json", json.dumps(performance))
@@ -279,7 +279,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp
     assert (row["encode_seconds_per_image"], row["seconds_per_query"], row["evaluation_seconds"]) == (0.012, 0.5, 9.0)
     assert (row["dimension"], row["images"], row["peak_memory_mib"]) == (512, 40, 812.4)
     assert (row["training_time"], row["training_hardware"], row["training_data"]) == ("3 h", "one GPU", "")
-    assert row["hardware"] == "x86_64, 2 processors, Linux"
+    assert row["hardware"] == "Xeon 4, 8 processors, 2 threads, H200, Linux"
     _, performance_table = table.split("Performance\n")
     assert re.findall(r"^(.*?)  +(.*)$", performance_table, re.M) == [
         ("", "A net"),

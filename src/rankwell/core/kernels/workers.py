@@ -1,11 +1,14 @@
 """The same work on several parts at once, in threads or in processes. Results do not depend on their number."""
 
 import os
+import platform
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from rankwell.errors import BadUsage
 
@@ -19,6 +22,19 @@ def processors() -> int:
     """Number of processors that this process may use."""
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min([number, *_LIMITS])
+
+
+def machine() -> dict[str, Any]:
+    """The system, its processor by name, the numbers of processors and of threads, and the GPU where torch uses one."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    found = {"system": platform.platform(), "processor": named or platform.processor() or platform.machine()}
+    torch = sys.modules.get("torch")
+    gpu = {"gpu": torch.cuda.get_device_name()} if torch is not None and torch.cuda.is_available() else {}
+    return {**found, "processors": os.cpu_count(), "threads": processors(), **gpu}
 
 
 def limit_threads(number: int) -> None:

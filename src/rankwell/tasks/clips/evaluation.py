@@ -13,7 +13,7 @@ from rankwell.store import sources_of
 from rankwell.tasks.clips import results
 from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.inputs import ClipInputs
-from rankwell.tasks.clips.options import ClipOptions, check_options
+from rankwell.tasks.clips.options import ClipOptions, check_options, names
 from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips
@@ -101,11 +101,13 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, fur
         "vocabulary": "declared" if table.schema is not None else "used",
         "no_keywords": options.no_keywords,
         "no_relevant": options.no_relevant,
+        "no_results": options.no_results if options.no_results == "skip" else None,
         "weights": options.weights,
         "self": options.self_rule if inputs.by_clips else None,
         "exclude_group": options.exclude_group,
         "metric": inputs.metric,
         "keywords": ",".join(inputs.keywords) or None,
+        "query_clips": ",".join(names(options.query_clips, "--query-clips")) or None,
         "unjudged": options.unjudged,
     }
     chosen = {name: value for name, value in rules.items() if value is not None}
@@ -128,12 +130,13 @@ def _variants(
     """The sources of the queries' keywords: the clips' own, or those given for texts and those mapped."""
     name, table = ranked.name, inputs.annotations
     if inputs.by_clips:
-        return [ClipVariant(inputs, ranked, first, name, Required.of_clips(table, inputs.selection))]
+        required = Required.of_clips(table, inputs.selection, [query.id for query in inputs.queries])
+        return [ClipVariant(inputs, ranked, first, name, required)]
     keywords: dict[str, Mapping[str, Sequence[Keyword]]] = {} if inputs.labelled is None else {"given": inputs.labelled}
     if map_text is not None:
         keywords["mapped"] = {query.id: map_text(query.text) for query in inputs.queries}
     if not keywords:
         raise BadUsage("the texts have no keywords: give keywords in the file of queries, or map the texts (map_text).")
-    names = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
+    titles = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
     required = {origin: Required.of_texts(table, meant, inputs.selection) for origin, meant in keywords.items()}
-    return [ClipVariant(inputs, ranked, first, names[origin], required[origin], origin) for origin in keywords]
+    return [ClipVariant(inputs, ranked, first, titles[origin], required[origin], origin) for origin in keywords]

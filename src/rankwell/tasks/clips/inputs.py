@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, names
@@ -146,7 +148,8 @@ def _queries(
 ) -> tuple[list[TextQuery], dict[str, tuple[Keyword, ...]] | None]:
     """The queries, and the keywords of text queries by their file; None where it labels none."""
     if options.mode == "video":
-        return [TextQuery(clip, clip) for clip in table.clips], None
+        chosen = _query_clips(table, names(options.query_clips, "--query-clips"))
+        return [TextQuery(clip, clip) for clip in chosen], None
     if options.queries is None:
         chosen = [each for each, on in zip(table.keywords, selection.tolist(), strict=True) if on]
         labels = [each.label for each in chosen]
@@ -157,6 +160,19 @@ def _queries(
     if all(query.keywords is None for query in listed):
         return listed, None
     return listed, {query.id: _keywords_of(table, selection, query) for query in listed}
+
+
+def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
+    """The clips of the ids and those that carry one of the keywords, in the order of the table; all where nothing is named."""
+    chosen = np.full(len(table.clips), not texts)
+    for text in texts:
+        if text in table.index:
+            chosen[table.index[text]] = True
+        else:
+            chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(axis=1)
+    if not chosen.any():
+        raise NothingToEvaluate(f"--query-clips {', '.join(texts)}: no clip has such a keyword; name another one.")
+    return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]
 
 
 def _keywords_of(table: Annotations, selection: Bools, query: TextQuery) -> tuple[Keyword, ...]:

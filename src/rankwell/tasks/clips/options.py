@@ -14,6 +14,7 @@ Mode = Literal["video", "text"]
 SelfRule = Literal["before", "after"]
 NoKeywords = Literal["skip", "empty", "vacuous", "error"]
 NoRelevant = Literal["skip", "empty", "error"]
+NoResults = Literal["skip", "empty"]
 Unjudged = Literal["nonrelevant", "skip", "error"]
 Weights = Literal["uniform", "relevant"]
 Strategy = Literal["cover", "algorithm1"]
@@ -34,6 +35,8 @@ class ClipOptions:
         Groups of keywords that count, separated by commas, such as "object type,actor behavior"; all by default.
     keywords
         Single keywords that count in their group, likewise; "group: label" where two groups have it.
+    query_clips
+        Clips that are queries in the mode video, by id or by keyword, likewise; all by default.
     k
         Cut-offs, separated by commas.
     measures
@@ -55,7 +58,7 @@ class ClipOptions:
         Model of sentence-transformers that encodes texts in the space of the clips; by default that of --encoder.
     engine
         A live engine as module:object with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
-        embedding, top_k).
+        embedding, top_k). Results have ids and perhaps a similarity, score or similarity_score, or a distance, lower is better.
     run
         File of rankings instead of a search.
     schema
@@ -70,6 +73,9 @@ class ClipOptions:
         Queries without a keyword of the selection: left out, counted as they are, everything right (vacuous), or an error.
     no_relevant
         Queries for which no other clip is relevant: left out, counted as they are, or an error.
+    no_results
+        Queries whose best result is below --min-similarity: counted, with an empty result, or left out (skip), as ALFA's
+        evaluator does.
     unjudged
         Results without annotation: wrong, taken out before places are counted, or an error.
     weights
@@ -87,6 +93,7 @@ class ClipOptions:
     mode: Mode = "video"
     groups: Names = None
     keywords: Names = None
+    query_clips: Names = None
     k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5"
     measures: MeasureNames = None
     relevance: str = "all"
@@ -104,6 +111,7 @@ class ClipOptions:
     ties: str | None = None
     no_keywords: NoKeywords = "skip"
     no_relevant: NoRelevant = "skip"
+    no_results: NoResults = "empty"
     unjudged: Unjudged = "nonrelevant"
     weights: Weights = "uniform"
     convention: ConventionName = "rankwell"
@@ -168,6 +176,10 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
         raise BadUsage(f"the least similarity is {options.min_similarity}; expected a finite number.")
     if options.mode == "video" and (options.queries is not None or is_mapped):
         raise BadUsage("in the mode video every clip is a query; texts require the mode text.")
+    if options.mode == "text" and options.query_clips is not None:
+        raise BadUsage("--query-clips requires the mode video; in the mode text queries are texts.")
+    if options.no_results == "skip" and options.min_similarity is None:
+        raise BadUsage("--no-results skip requires --min-similarity; without it every result counts.")
     if options.mode == "text" and (options.self_rule == "after" or options.exclude_group is not None):
         raise BadUsage("--self after and --exclude-group require the mode video; a text has no drive, and is not a clip.")
     if options.self_rule == "after" and options.exclude_group is not None:

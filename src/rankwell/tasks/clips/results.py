@@ -21,6 +21,7 @@ from rankwell.tasks.clips.truth import ClipResult
 _MOST_NOTES = 5
 _LEFT_OUT = {
     "no keywords": ("asks for no keyword of the selection and is", "ask for no keyword of the selection and are"),
+    "no result": ("has no result of the least similarity and is", "have no result of the least similarity and are"),
     "no relevant clip": ("has no relevant clip and is", "have no relevant clip and are"),
 }
 """Status of a query -> its note, for one and for several queries."""

@@ -212,6 +212,8 @@ class ClipVariant:
             "empty" if options.no_keywords == "vacuous" else options.no_keywords,
             refuse=lambda query, _: f"query {query!r} has {lack}; leave it out, or choose --no-keywords skip.",
         )
+        if options.no_results == "skip":
+            counted &= view.retrieved > 0
         return counted_queries(
             queries,
             without_relevant,
@@ -224,9 +226,10 @@ class ClipVariant:
     def status(self) -> list[str]:
         """(queries,) whether each counts, or why it does not."""
         bare = (self.required.counts == 0) & (self.inputs.options.no_keywords == "skip")
+        lost = (n_graded(self.run.view) > 0) & ~bare
         return [
-            "counted" if counted else "no keywords" if empty else "no relevant clip"
-            for counted, empty in zip(self.counted.tolist(), bare.tolist(), strict=True)
+            "counted" if counted else "no keywords" if empty else "no result" if alone else "no relevant clip"
+            for counted, empty, alone in zip(self.counted.tolist(), bare.tolist(), lost.tolist(), strict=True)
         ]
 
     @cached_property

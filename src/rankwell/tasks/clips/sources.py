@@ -95,7 +95,7 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
     options = inputs.options
     items, notes = _clip_vectors(inputs)
     if inputs.by_clips:
-        clips = inputs.annotations.index
+        clips = {query.id for query in inputs.queries}
         queries = items.take([row for row, name in enumerate(items.names()) if name in clips])
     else:
         queries, of_texts = _text_vectors(inputs)

@@ -51,10 +51,11 @@ class Required:
     selection: Bools
 
     @classmethod
-    def of_clips(cls, annotations: Annotations, selection: Bools | None = None) -> "Required":
-        """Every clip is a query that requires its own keywords."""
+    def of_clips(cls, annotations: Annotations, selection: Bools | None = None, clips: Sequence[str] | None = None) -> "Required":
+        """Clips, all by default, are queries that require their own keywords. clips: in the order of the table."""
         chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
-        return cls(annotations.clips, annotations.given & chosen, chosen)
+        queries = annotations.clips if clips is None else tuple(clips)
+        return cls(queries, annotations.given[[annotations.index[clip] for clip in queries]] & chosen, chosen)
 
     @classmethod
     def of_texts(

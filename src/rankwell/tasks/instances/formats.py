@@ -135,13 +135,14 @@ def read_folders(request: ImageSetRequest) -> ImageSet:
     # Files of both sides may have the same name: ids begin with a part that distinguishes the folders.
     heads = (place.name, queries.name) if place.name != queries.name else ("references", "queries")
     entries, notes = list[ImageEntry](), list[str]()
-    for folder, other, side, head in ((place, queries, "reference", heads[0]), (queries, place, "query", heads[1])):
+    sides: tuple[Split, Split] = ("reference", "query")
+    for folder, other, side, head in zip((place, queries), (queries, place), sides, heads, strict=True):
         files = _files(folder)
         if other.resolve().is_relative_to(folder.resolve()):
             inner = folder / other.resolve().relative_to(folder.resolve())
             kept = [path for path in files if not path.is_relative_to(inner)]
-            sides = "queries" if side == "reference" else "references"
-            notes.append(f"{other} lies in {folder}: its {len(files) - len(kept)} images are {sides} only")
+            what = "queries" if side == "reference" else "references"
+            notes.append(f"{other} lies in {folder}: its {len(files) - len(kept)} images are {what} only")
             files = kept
         entries += [_image_file(path, folder, pattern, side, head) for path in files]
     return ImageSet(entries, notes=tuple(notes))

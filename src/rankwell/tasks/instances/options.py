@@ -72,8 +72,9 @@ class InstanceOptions:
     transforms
         Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3) adds its k nearest
         references to each query, each times its cosine to the power alpha, database-augmentation(k=10, alpha=3) to each
-        reference; whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3)
-        ranks anew by shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
+        reference; instance-average(k=0) adds to each reference the k nearest others of its instance, 0 all;
+        whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks anew by
+        shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
     intervals

@@ -99,7 +99,7 @@ class InstanceRuns:
             side, known = (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
             both = f"it has {side[0]!r}, …, the images have {known[0]!r}, …"
             raise NothingToEvaluate(f"{run}: no {what} of the images is in it; {both}.")
-        compared, dimensions = self._compared(table, rows, columns)
+        compared, dimensions = self._compared(table, rows, columns, truth)
         return AlignedRun(compared, queries, references, dimensions)
 
     def refuse_non_finite(self, run: str, truth: InstanceTruth) -> None:
@@ -112,11 +112,11 @@ class InstanceRuns:
             except BadScore as error:
                 raise BadScore(f"{self.sources[run].name if run in self.sources else run}: {error}") from error
 
-    def _compared(self, table: Scores | Vectors, rows: Ints, columns: Ints) -> tuple[Compared, int | None]:
+    def _compared(self, table: Scores | Vectors, rows: Ints, columns: Ints, truth: InstanceTruth) -> tuple[Compared, int | None]:
         """The comparison of some rows with some columns, and the dimensions of its vectors."""
         if not isinstance(table, Scores):
             queries, references = table
-            return self._by_vectors(queries.take(rows), references.take(columns))
+            return self._by_vectors(queries.take(rows), references.take(columns), truth)
         matrix = table.matrix if np.array_equal(columns, np.arange(table.matrix.shape[1])) else table.matrix[:, columns]
         matrix = matrix if np.array_equal(rows, np.arange(len(table.matrix))) else matrix[rows]
         names = [table.item_names[column] for column in map(int, columns)]
@@ -124,15 +124,16 @@ class InstanceRuns:
             matrix = each(matrix).whole()
         return ComparedScores(Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)), None
 
-    def _by_vectors(self, queries: Embeddings, references: Embeddings) -> tuple[Compared, int | None]:
+    def _by_vectors(self, queries: Embeddings, references: Embeddings, truth: InstanceTruth) -> tuple[Compared, int | None]:
         if not self.transforms:
             return by_vectors(queries, references, self.metric), references.dimensions
         place = {name: row for row, name in enumerate(references.names())}
         own = np.array([place.get(name, -1) for name in queries.names()], dtype=np.int64)
         learn = None if self.learn is None else self.learn.vectors
-        found = chain(
-            self.transforms, Descriptors(queries.vectors, references.vectors, search, own=own, learn=learn, learnt_on=_LEARNT)
-        )
+        known = dict(zip(truth.references, truth.reference_instances or (), strict=False))
+        labels = [known.get(name) for name in references.names()] if any(known.values()) else None
+        given = Descriptors(queries.vectors, references.vectors, search, own=own, learn=learn, learnt_on=_LEARNT, labels=labels)
+        found = chain(self.transforms, given)
         if isinstance(found, Descriptors):
             sides = Embeddings(queries.ids, found.queries), Embeddings(references.ids, found.references)
             return by_vectors(*sides, self.metric), sides[1].dimensions

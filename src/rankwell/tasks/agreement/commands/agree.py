@@ -124,7 +124,7 @@ def _change_table(rows: Sequence[Row]) -> str:
         mine = _by_place(rows, run)
         level = "" if all(row["ci_low"] is None for row in mine.values()) else " [95 % interval]"
         heading = f"Relative change of {visible(run)} against {visible(next(iter(mine.values()))['against'])}{level}:"
-        parts.append(f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()})}")
+        parts.append(f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()}, gap=5)}")
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
@@ -151,15 +151,16 @@ def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:
     return found
 
 
-def _grid(cells: Mapping[tuple[int, str], str]) -> str:
+def _grid(cells: Mapping[tuple[int, str], str], *, gap: int = 4) -> str:
+    """A table as the source prints it: its figures are a blank nearer to each other than their headings, `gap` 5 aligns them."""
     words = list(dict.fromkeys(word for _, word in cells))
-    width = max(_COLUMN, *(len(text) + 2 for text in [*words, *cells.values()]))
-    lines = ["k".ljust(5) + "".join(word.ljust(width) for word in words)]
+    width = max(_COLUMN, *map(len, words), *(len(text) + 4 for text in cells.values()))
+    lines = [[f"{'k':<6}", *(word.ljust(width) for word in words)], ["-" * 6, *["-" * width] * len(words)]]
     lines += [
-        str(k).ljust(5) + "".join(cells.get((k, word), MISSING).ljust(width) for word in words)
+        [f"{k:<6}", (" " * gap).join(cells.get((k, word), MISSING).ljust(width - 4) for word in words).rstrip()]
         for k in sorted({k for k, _ in cells})
     ]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join("  " + " ".join(line) for line in lines)
 
 
 def _cell(row: Row) -> str:

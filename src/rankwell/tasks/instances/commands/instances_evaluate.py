@@ -1,8 +1,6 @@
 """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand."""
 
 import json
-import os
-import platform
 import resource
 import sys
 import time
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import report
+from rankwell.core.kernels import workers
 from rankwell.core.tables.matrices import Place, name_places
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
@@ -212,5 +211,5 @@ def _performance(result: Results, made: ComputedRun | None, seconds: float) -> d
         "runs": runs,
         "seconds": seconds,
         "peak_memory_mib": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
-        "machine": {"system": platform.platform(), "processor": platform.machine(), "processors": os.cpu_count()},
+        "machine": workers.machine(),
     }

@@ -240,8 +240,8 @@ class _Result:
         name = str(self.row["run"])
         own: Mapping[str, Any] = self.performance.get("runs", {}).get(name, {})
         machine: Mapping[str, Any] = self.performance.get("machine", {})
-        number = machine.get("processors")
-        hardware = [machine.get("processor"), f"{number} processors" if number else "", machine.get("system")]
+        numbers = [f"{machine[name]} {name}" for name in ("processors", "threads") if machine.get(name)]
+        hardware = [machine.get("processor"), *numbers, machine.get("gpu"), machine.get("system")]
         measured = {
             "encode_seconds_per_image": own.get("encode_seconds_per_image"),
             "seconds_per_query": own.get("seconds_per_query"),
