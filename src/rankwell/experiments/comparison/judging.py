@@ -276,13 +276,11 @@ def _difference(
     spread = None if student is None else student.error * math.sqrt(units)
     levels = {"alpha": options.alpha, "power": options.power}
     wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (matrix.sign, -matrix.sign))
-    measure, label = column.names
     low, high = interval or (None, None)
-    one, other = _means(column, kept) if weighs else (None, None)
+    means = _means(column, kept) if weighs else (None, None)
     row: dict[str, Any] = {
         "run": column.pair.run,
-        "measure": measure,
-        "label": label,
+        **dict(zip(("measure", "label"), column.names, strict=True)),
         "mean": mean,
         "sd": float(own.std(ddof=1)) if n > 1 else None,
         "ci_low": low,
@@ -293,8 +291,7 @@ def _difference(
         "against": column.pair.against,
         "of": matrix.measure,
         **({"group": column.group} if column.group else {}),
-        "mean_run": one,
-        "mean_against": other,
+        **dict(zip(("mean_run", "mean_against"), means, strict=True)),
         "p": p,
         "p_adjusted": adjusted,
         "decisive": adjusted is not None and adjusted <= options.alpha,
