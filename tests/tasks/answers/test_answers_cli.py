@@ -302,6 +302,6 @@ def test_the_charts_of_no_answer_numbers_can_be_drawn_and_hold_every_question():
     for kind in ("2 answerable", "2 impossible"):
         assert sum(bar.get("questions", 0) for bar in bars if bar["kind"] == kind) == 2
     assert [bar["threshold"] for bar in bars if "threshold" in bar] == [0.5, 0.5]
-    assert curve["concat"][0]["encoding"]["color"]["scale"]["domain"] == ["em (area 0.750)", "oracle (area 0.750)"]
+    assert curve["concat"][0]["encoding"]["color"]["scale"]["domain"] == ["em (area 0.7500)", "oracle (area 0.7500)"]
     for spec in (histogram, curve, no_answer_chart(np.zeros(3), np.array([True] * 3), {}, run="r")):
         assert draw(spec).png.startswith(b"\x89PNG")
