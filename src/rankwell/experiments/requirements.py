@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.display import figure as figure_text
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
+from rankwell.core.tables import figure as figure_text
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.comparison.matrices import exact_name
 from rankwell.experiments.toml_tables import TomlTable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
-from rankwell.core.display import DISPLAYS, MISSING, figure
+from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import ValueRows
+from rankwell.core.tables import MISSING, ValueRows, figure
 from rankwell.errors import printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 

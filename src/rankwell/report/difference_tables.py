@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.core.display import MISSING, figure, p_value
+from rankwell.core.tables import MISSING, figure, p_value
 from rankwell.report import PLAIN, Format, Row, Terminal, render_rows, rules_line, visible
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.display import figure
-from rankwell.core.tables import Floats, Ints, rounded
+from rankwell.core.tables import Floats, Ints, figure, rounded
 from rankwell.core.tables.matrices import Embeddings, row_blocks
 from rankwell.errors import BadInput, BadUsage
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell import report
-from rankwell.core.display import MISSING, figure
 from rankwell.core.options import Option
+from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.report import Row, visible

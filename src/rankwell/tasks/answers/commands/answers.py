@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import report
-from rankwell.core.display import MISSING, figure
+from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
 from rankwell.report import PLAIN, Row, Terminal, styled, visible, width_of

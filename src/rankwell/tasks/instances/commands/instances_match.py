@@ -64,9 +64,9 @@ def match(
         manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
         manifest["scores"] = Source(draft).digest()
         write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
-    number = len(found.feature_seconds)
-    cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
-    each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
+    seconds = list(found.feature_seconds.values())
+    cached = f" ({found.cached} of {len(seconds)} from the cache)" if found.cached else ""
+    each = 1000 * sum(seconds) / max(1, len(seconds))
     notes = [
         *table.notes,
         f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {each:.3g} ms per image for its features"

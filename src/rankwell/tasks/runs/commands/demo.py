@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
-from rankwell.core.display import figure
+from rankwell.core.tables import figure
 from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
