@@ -63,7 +63,8 @@ static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     {"mapping_counts", mapping_counts, METH_VARARGS,
-     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number, or keys differ in kind"},
+     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number, or keys "
+     "differ in kind"},
     {NULL, NULL, 0, NULL},
 };
 
