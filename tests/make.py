@@ -99,7 +99,7 @@ def touch(folder: Path, *names: str) -> Path:
     """The folder, with files of these names that are no more than their names say."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"no picture, but called {name}")
+        (folder / name).write_bytes(f"no picture, but called {name}".encode("utf-8", "surrogateescape"))
     return folder
 
 

@@ -242,7 +242,7 @@ def test_an_input_changes_the_cells_that_read_it(folder: Path, file: str, cells:
 def test_a_folder_counts_by_all_its_files(tmp_path: Path):
     for place in ("references/mona/a.png", "references/oak/b.png", "queries/mona/c.png", "queries/oak/d.png"):
         (tmp_path / "museum" / place).parent.mkdir(parents=True)
-        write_picture(tmp_path / "museum" / place, shade=40 * ("oak" in place))
+        write_picture(tmp_path / "museum" / place, shade=40 * ("oak" in place) + ("queries" in place))
     (tmp_path / "bench.toml").write_text(
         '[[dataset]]\nname = "art"\ncommand = "instances"\nimages = "museum"\nmeasure = "P@1"\nintervals = "none"\nsheets = 0\n'
         '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = "colours"\nencoder = "colour-histogram"\n'

@@ -102,7 +102,7 @@ def _benches() -> dict[str, str]:
     again = f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} --force --only 'videos/one'"
     cases = {
         "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
-        "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2",
+        "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }
     return {f"bench/{name}": lines for name, lines in cases.items()}

@@ -146,6 +146,7 @@ def _compare() -> dict[str, str]:
         "beir": "compare qrels.txt a.run b.run -c beir -q",
         "places": f"evaluate qrels.txt a.run {SOME} -o one\nevaluate qrels.txt b.run c.run {SOME} -o two\ncompare one two\n"
         "compare first=one two --baseline first -o both",
+        "family": f"{base} --family all",
         "one-run": "compare qrels.txt a.run",
     }
     for name in FORMATS:
@@ -211,7 +212,7 @@ def _others() -> dict[str, str]:
         "gate/fail": f"{made}\ngate out --require 'nDCG@5.mean >= 0.99' --require 'AP within 1% of 0.5' --require 'RR.median > 0.1'",
         "gate/regression": f"{made}\ngate out --no-regression a\ngate out --no-regression b\ngate out --no-regression b --tolerance 5%",
         "gate/folder": f"{made}\n{old}\ngate out --no-regression old -m AP --level 0.9 --resamples 500 --seed 2 --intervals t",
-        "gate/file": f"{made}\ngate out --requirements gate.toml --junit gate.xml",
+        "gate/file": f"{made}\ngate out --requirements gate.toml --junit gate.xml --overwrite",
         "gate/nothing": f"{made}\ngate out -r 'P@5 > 0'",
         "check/plain": "check qrels.txt a.run b.run c.run",
         "check/corpus": "check qrels.txt a.run --corpus corpus.jsonl",
