@@ -250,7 +250,7 @@ def test_a_folder_counts_by_all_its_files(tmp_path: Path):
 
     assert not rankwell.bench(tmp_path / "bench.toml").failed
     assert waiting(tmp_path) == {}
-    write_picture(tmp_path / "museum" / "queries" / "oak" / "d.png", shade=41)
+    write_picture(tmp_path / "museum" / "queries" / "oak" / "d.png", shade=42)
     assert waiting(tmp_path) == dict.fromkeys(["art/grey", "art/colours"], ("input changed: museum",))
 
 
