@@ -95,7 +95,7 @@ def test_what_stands_near_the_top_is_judged(demo: RunDemoFiles):
 
 def test_searching_everything_finds_more_than_searching_first_sentences(demo: RunDemoFiles):
     best = {(row.need, row.module) for row in read_judgments() if row.grade == 3}
-    whole, first = (
+    first, whole = (
         {need for need, _, item, rank, _, _ in rows(path) if int(rank) <= 5 and (need, item) in best} for path in demo.runs
     )
 
