@@ -15,6 +15,8 @@ from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import filter_images
 from rankwell.tasks.instances.local_features import LocalFeatures
 
+_MADE_BY = {"schema_version": 1, "rankwell": rankwell.__version__}
+
 
 def match(
     images: str,
@@ -61,8 +63,7 @@ def match(
         output.unlink(missing_ok=True)
         for side, ids in sides.items():
             write_text(places[side], "".join(f"{name}\n" for name in ids))
-        manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
-        manifest["scores"] = Source(draft).digest()
+        manifest = {**_MADE_BY, "system": system.describe(), "scores": Source(draft).digest()}
         write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     seconds = list(found.feature_seconds.values())
     cached = f" ({found.cached} of {len(seconds)} from the cache)" if found.cached else ""
