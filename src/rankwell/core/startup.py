@@ -12,9 +12,8 @@ def collect_garbage_rarely() -> None:
 
 
 def start_one_thread(arguments: list[str]) -> None:
-    """Commands that multiply no matrix run with one thread of OpenBLAS, which starts all on import. Saves 110 ms."""
-    plain = arguments[:1] == ["evaluate"] and "--intervals none" in " ".join(arguments).replace("=", " ")
-    if (plain or arguments[:1] == ["trec-eval"]) and "numpy" not in sys.modules:
+    """OpenBLAS starts its threads on import; these commands give each thread of their own a product. Saves 110 ms."""
+    if arguments[:1] in (["evaluate"], ["trec-eval"]) and "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

@@ -1,7 +1,6 @@
 """Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place that opens DuckDB."""
 
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -14,6 +13,8 @@ from rankwell.errors import BadInput
 @cache
 def _database(threads: int | None) -> Any:
     """One for all files; opening one takes longer than reading a small file."""
+    import tempfile
+
     import duckdb
 
     safe: dict[str, Any] = {
