@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rankwell.cli.help import page
 from rankwell.commands.measures import measures
-from rankwell.compat.trec_inputs import HELP
+from rankwell.compat.trec_eval import HELP
 from rankwell.core.catalogue import DROP_IN, command_summaries
 from registries import registry_page
 
@@ -23,7 +23,7 @@ def command_page() -> str:
         Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words, 100))
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
         parts.append(f"## rankwell {' '.join(words)}\n\n```text\n{text}\n```\n")
-    parts.append(f"## rankwell {DROP_IN}\n\n```text\n{HELP.strip()}\n```\n")
+    parts.append(f"## rankwell {DROP_IN}\n\n```text\n{HELP.read_text(encoding='utf-8').strip()}\n```\n")
     return "\n".join(parts)
 
 

@@ -69,7 +69,7 @@ def test_rows_of_articles_are_all_removed_at_once(text: str):
 @given(TEXTS)
 def test_the_fast_way_of_squad_is_its_steps_one_after_the_other(text: str):
     form = text
-    for step in NORMALIZERS["squad"].steps:
+    for step in NORMALIZERS["squad"].functions:
         form = step(form)
 
     assert NORMALIZERS["squad"](text) == form

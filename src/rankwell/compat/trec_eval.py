@@ -11,9 +11,10 @@ from array import array
 from functools import reduce
 from math import copysign, exp, isnan, log
 from operator import add
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rankwell.compat.trec_inputs import HELP, Options, last_tag, parse, read_ahead, read_zscores
+from rankwell.compat.trec_inputs import Options, last_tag, parse, read_ahead, read_zscores
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, plan
 from rankwell.store import Source
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from rankwell.compat.trec_measures import Evaluated, Line
 
+HELP = Path(__file__).with_suffix(".txt")
 MISSING_ZSCORE = -1000000.0
 _AT_ONCE = 1024
 _VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preferences", "qrels_prefs": "preferences"}
@@ -36,7 +38,7 @@ def main(arguments: list[str], stdout: TextIO) -> int:
         sys.stderr.write(f"trec_eval version {'9.0.8' if options.old else '10.0'} (rankwell {__version__})\n")
         return 0
     if options.help:
-        _write(stdout, HELP + _definitions(options))
+        _write(stdout, HELP.read_text(encoding="utf-8") + _definitions(options))
         return 0
     return _evaluate(options, stdout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getopt
 import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,36 +23,6 @@ _BLOCK = 1 << 16
 ZScores = dict[tuple[str, str], tuple[float, float]]
 
 USAGE = "usage: rankwell trec-eval [-h] [-q] [-m measure]... qrels run; `rankwell trec-eval --help` lists all options."
-
-HELP = """\
-rankwell trec-eval [-h] [-v] [-q] [-n] [-c] [-J] [-o] [-m measure[.parameters]]... [-l grade] [-M items] [-N items]
-                   [-D 0.query] [-R format] [-T format] [-Z file] [--v9 | --v10] qrels run
-
-Prints what trec_eval prints, byte for byte. A run `-` is read from standard input; both files may be gzip or zstd.
-Where trec_eval reads text as a number (scores `nan`, `1,5`, `high`), there is an error that names file and line.
-A grade `1e3` is a thousand, not 1; blank lines are skipped.
-
-  -q, --query_eval_wanted            every query's values before the summary
-  -n, --nosummary                    no summary
-  -m, --measure NAME[.PARAMETERS]    a measure or a group of them: official (default), all_trec, set, prefs, all_prefs, qrels_jg
-  -c, --complete_rel_info_wanted     average over all queries of the qrels; those without results count as nothing found
-  -l, --level_for_rel GRADE          the lowest grade that is relevant (default 1)
-  -M, --Max_retrieved_per_topic N    the first N items of each query only
-  -J, --Judged_docs_only             unjudged items are taken out of the results, after -M
-  -N, --Number_docs_in_coll N        items in the collection, for utility (default 0)
-  -R, --Rel_info_format FORMAT       qrels (default), qrels_jg, prefs or qrels_prefs
-  -T, --Results_format FORMAT        trec_results
-  -Z, --Zscore FILE                  deviations from the mean in standard deviations; lines `query measure mean deviation`
-  -D, --Debug_level 0.QUERY          this query only (debug output, levels from 1, is not offered)
-  -o                                 accepted and without effect, as in trec_eval
-  -v, --version                      the version that is imitated, on standard error
-  --v9                               the rules of version 9.0.8: scores in single precision, recall levels rounded by + 0.9,
-                                     queries without results left out, no rbp, unj or dcg, no comment lines
-  --v10                              the rules of version 10.0 (default); a query without results ends it with code 4, unless -c
-  -h, --help                         this page, with the definitions of the measures that -m names
-
-Exit codes: 0 done, 2 bad usage or bad input, 4 nothing to evaluate or, under version 10's rules, a query without results.
-"""
 
 
 class Options(NamedTuple):
@@ -81,51 +52,48 @@ class Options(NamedTuple):
     single_query: str | None = None
 
 
+_SHORT = "hvqcnJom:l:M:N:D:R:T:Z:"
 _LONG = {
     "help": "h",
     "version": "v",
     "query_eval_wanted": "q",
-    "measure": "m",
+    "measure=": "m",
     "complete_rel_info_wanted": "c",
-    "level_for_rel": "l",
+    "level_for_rel=": "l",
     "nosummary": "n",
-    "Debug_level": "D",
+    "Debug_level=": "D",
     "Judged_docs_only": "J",
-    "Number_docs_in_coll": "N",
-    "Max_retrieved_per_topic": "M",
-    "Rel_info_format": "R",
-    "Results_format": "T",
-    "Output_old_results_format": "o",
-    "Zscore": "Z",
+    "Number_docs_in_coll=": "N",
+    "Max_retrieved_per_topic=": "M",
+    "Rel_info_format=": "R",
+    "Results_format=": "T",
+    "Output_old_results_format=": "o",
+    "Zscore=": "Z",
+    "v9": "v9",
+    "v10": "v10",
 }
-_FLAGS = {
+_FLAGS: dict[str, dict[str, bool]] = {
     "h": {"help": True},
     "v": {"version": True},
     "q": {"queries": True},
     "c": {"complete": True},
     "n": {"summary": False},
     "J": {"judged_only": True},
-    "o": {},
+    "v9": {"old": True},
+    "v10": {"old": False},
 }
-_VALUES = "mlMNDRTZ"
 
 
 def parse(arguments: list[str]) -> Options:
     """The options of the arguments. Raises BadUsage."""
-    options, files, left = Options(), list[str](), list(arguments)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            files += left
-            break
-        if word in ("--v9", "--v10"):
-            options = options._replace(old=word == "--v9")
-        elif word.startswith("--"):
-            options = _long(options, word, left)
-        elif word.startswith("-") and word != "-":
-            options = _short(options, word, left)
-        else:
-            files.append(word)
+    try:
+        found, files = getopt.gnu_getopt(arguments, _SHORT, list(_LONG))
+    except getopt.GetoptError as error:
+        raise BadUsage(f"{error}. {USAGE}") from None
+    options = Options()
+    for name, text in found:
+        letter = name[1:] if name[1] != "-" else _LONG.get(name[2:]) or _LONG[f"{name[2:]}="]
+        options = options._replace(**_FLAGS[letter]) if letter in _FLAGS else _with_value(options, letter, text)
         if options.version:
             return options
     if options.help:
@@ -133,36 +101,6 @@ def parse(arguments: list[str]) -> Options:
     if len(files) != 2:
         raise BadUsage(f"{len(files)} files were given ({', '.join(files) or 'none'}), not qrels and run. {USAGE}")
     return options._replace(qrels=files[0], run=files[1])
-
-
-def _short(options: Options, word: str, left: list[str]) -> Options:
-    """One or more letters behind a dash; the last may take the rest of the word, or the next one, as its value."""
-    for place, letter in enumerate(word[1:], start=2):
-        if letter in _FLAGS:
-            options = options._replace(**_FLAGS[letter])
-        elif letter in _VALUES:
-            if place == len(word) and not left:
-                raise BadUsage(f"-{letter} needs a value. {USAGE}")
-            return _with_value(options, letter, word[place:] or left.pop(0))
-        else:
-            raise BadUsage(f"trec_eval has no option -{letter} (in {word!r}). {USAGE}")
-    return options
-
-
-def _long(options: Options, word: str, left: list[str]) -> Options:
-    """A name behind two dashes, as short as it is unique, its value behind `=` or in the next word."""
-    given, equals, value = word[2:].partition("=")
-    found = [given] if given in _LONG else [name for name in _LONG if name.startswith(given)]
-    if len(found) != 1:
-        raise BadUsage(f"{word!r} {'may mean ' + ' or '.join(found) if found else 'is not an option of trec_eval'}. {USAGE}")
-    name, letter = found[0], _LONG[found[0]]
-    if letter in _FLAGS and letter != "o":
-        if equals:
-            raise BadUsage(f"--{name} takes no value. {USAGE}")
-        return options._replace(**_FLAGS[letter])
-    if not equals and not left:
-        raise BadUsage(f"--{name} needs a value. {USAGE}")
-    return _with_value(options, letter, value if equals else left.pop(0))
 
 
 def _with_value(options: Options, letter: str, text: str) -> Options:

@@ -2,12 +2,14 @@
 
 import re
 import string
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress
-from typing import Literal, NamedTuple, get_args
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
 from rankwell.errors import UnknownName
 
@@ -21,28 +23,33 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
-    source: who defined it. described: the words of its steps, in order. frozen: exactly as published. One that is not keeps the
-    last form that is not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish.
-    whole, batch: all steps at once, and for many texts of printable ASCII at once, where that is faster.
+    source: who defined it. steps: in words, in order. frozen: exactly as published. One that is not keeps the last form that is
+    not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish. whole, batch: all steps
+    at once, and for many texts of printable ASCII at once, where that is faster.
     """
 
     name: str
     source: str
-    described: str
+    steps: tuple[str, ...]
     frozen: bool = True
     whole: Step | None = None
     batch: Callable[[Sequence[str]], list[str]] | None = None
 
+    @property
+    def described(self) -> str:
+        """The steps in a line."""
+        return " → ".join(self.steps) or "nothing is changed"
+
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """The functions of its steps, in order."""
-        return () if self.described == _NOTHING else tuple(map(_step, self.described.split(" → ")))
+    def functions(self) -> tuple[Step, ...]:
+        """The functions of the steps."""
+        return tuple(map(_step, self.steps))
 
     def __call__(self, text: str) -> str:
         """The normal form of a text."""
         if self.whole is not None:
             return self.whole(text)
-        for step in self.steps:
+        for step in self.functions:
             shorter = step(text)
             if not self.frozen and not shorter.strip():
                 return collapse(text)
@@ -86,7 +93,6 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-_NOTHING = "nothing is changed"
 _WORDS = "a blank for the words "
 _STEPS: Mapping[str, Step] = {
     "lower case": str.lower,
@@ -143,61 +149,11 @@ def _squad_batch(texts: Sequence[str]) -> list[str]:
     return [line.strip(" ") for line in joined.split("\n")]
 
 
-_ARTICLES = _WORDS + "a, an, the → collapse white space"
-_SQUAD = "lower case → delete ASCII punctuation → " + _ARTICLES
-_SQUAD_SOURCE = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text, evaluation script"
-_MLQA = "lower case → delete Unicode punctuation → "
-_MLQA_SOURCE = "Lewis and others 2020, MLQA: Evaluating cross-lingual extractive question answering, evaluation script"
-_MLQA_STEPS = {
-    "ar": "a blank for ال anywhere → ",
-    "de": _WORDS + "ein, eine, einen, einem, eines, einer, der, die, das, den, dem, des → ",
-    "en": _WORDS + "a, an, the → ",
-    "es": _WORDS + "un, una, unos, unas, el, la, los, las → ",
-    "hi": "",
-    "vi": _WORDS + "của, là, cái, chiếc, những → ",
-    "zh": "a token for each CJK ideograph → ",
+_FAST: Mapping[str, Mapping[str, Any]] = {"squad": {"whole": _squad, "batch": _squad_batch}}
+_DECLARED = tomllib.loads(Path(__file__).with_name("normalizers.toml").read_text(encoding="utf-8"))
+NORMALIZERS: Mapping[str, Normalizer] = {
+    name: Normalizer(name, **{**each, "steps": tuple(each["steps"])}, **_FAST.get(name, {})) for name, each in _DECLARED.items()
 }
-_NORMALIZERS = (
-    Normalizer("none", "rankwell", _NOTHING),
-    Normalizer("strip", "KILT's strict accuracy, Petroni and others 2021", "strip white space at both ends"),
-    Normalizer("lower", "rankwell", "lower case → collapse white space"),
-    Normalizer("squad", _SQUAD_SOURCE, _SQUAD, whole=_squad, batch=_squad_batch),
-    Normalizer(
-        "english",
-        "rankwell, after SQuAD",
-        f"NFC → lower case → delete Unicode punctuation → NFC → collapse white space → {_ARTICLES}",
-        frozen=False,
-    ),
-    Normalizer(
-        "french",
-        "rankwell; FQuAD's own rule is not published, parity with it is not claimed",
-        "NFC → lower case → ' for ’ ‘ ʼ → a blank for l' and d' where a word begins → a blank for Unicode punctuation → "
-        "delete the words le, la, les, un, une, des, du, au, aux and collapse white space",
-        frozen=False,
-    ),
-    Normalizer(
-        "french-bench",
-        "lm-evaluation-harness french_bench, Gao and others 2023",
-        f"lower case → delete ASCII punctuation → {_WORDS}un, une, des, le, la, les → collapse white space",
-    ),
-    Normalizer(
-        "nq-open",
-        "Lee, Chang and Toutanova 2019, Latent retrieval for weakly supervised open domain question answering",
-        f"NFD → {_SQUAD}",
-    ),
-    Normalizer(
-        "triviaqa",
-        "Joshi and others 2017, TriviaQA, evaluation script",
-        f"a blank for _ → lower case → a blank for ASCII punctuation and ‘ ’ ´ → {_ARTICLES}",
-    ),
-    Normalizer(
-        "dpr",
-        "Karpukhin and others 2020, Dense passage retrieval for open-domain question answering",
-        "NFD → tokens: runs of letters, numbers and marks, or one other character → lower case → collapse white space",
-    ),
-    *(Normalizer(f"mlqa-{each}", _MLQA_SOURCE, f"{_MLQA}{own}collapse white space") for each, own in _MLQA_STEPS.items()),
-)
-NORMALIZERS: Mapping[str, Normalizer] = {each.name: each for each in _NORMALIZERS}
 
 
 def normalizer(name: str) -> Normalizer:
