@@ -148,7 +148,7 @@ def test_a_grid_keeps_results_that_are_not_its_own(folder: Path):
     code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT"])
 
     assert code == 2
-    assert "results.csv is not as a result wrote it" in err
+    assert "results.csv was not written by rankwell, or was changed since" in err
     assert files_of(folder / "OUT") == {folder / "OUT/results.csv": b"work of a week"}
     for _ in range(2):
         code, _, err = in_process(["answers", "grid", "grid.toml", "-o", "OUT", "--overwrite"])

@@ -536,6 +536,16 @@ def test_mixed_line_ends_in_csv_are_read(tmp_path):
     assert list(files.read_ranking(place).items) == ["a", "b"]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_line_ends_within_quotes_stay_where_those_of_lines_differ(suffix: str, tmp_path: Path):
+    mark = {"csv": ",", "tsv": "\t"}[suffix]
+    lines = [f'q1{mark}"say\r\n ""so"""\r\n', f'q2{mark}"a\nb"\n', f'q3{mark}5" disk\r\n', f"q4{mark}end\n"]
+    place = tmp_path / f"a.{suffix}"
+    place.write_bytes(f"id{mark}text\n{''.join(lines)}".encode())
+
+    assert dict(files.read_texts(place)) == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+
+
 def test_json_without_a_hint_may_be_either(tmp_path):
     write_text(tmp_path / "a.json", '{"q": {"a": 1}}')
 

@@ -96,7 +96,7 @@ def test_an_edited_file_is_replaced_only_on_request(folder: Path, monkeypatch, c
     (folder / "out" / "summary.csv").write_text("my notes")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 2
-    assert "out/summary.csv is not as a result wrote it; move it" in capsys.readouterr().err
+    assert "out/summary.csv was not written by rankwell, or was changed since; move it" in capsys.readouterr().err
     assert (folder / "out" / "summary.csv").read_text() == "my notes"
     assert run(monkeypatch, "evaluate qrels.txt one.run -o out --overwrite") == 0
     assert content(folder / "out") == whole
@@ -107,7 +107,7 @@ def test_a_file_that_no_result_wrote_is_replaced_only_on_request(folder: Path, m
     (folder / "mine" / "queries.parquet").write_text("mine")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
-    assert "mine/queries.parquet is not as a result wrote it" in capsys.readouterr().err
+    assert "mine/queries.parquet was not written by rankwell, or was changed since" in capsys.readouterr().err
     assert (folder / "mine" / "queries.parquet").read_text() == "mine"
 
 
@@ -118,7 +118,7 @@ def test_a_manifest_that_is_not_ours_decides_nothing_and_stays(manifest: str, fo
     (folder / "mine" / "notes.txt").write_text("x")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
-    assert "mine/manifest.json is not as a result wrote it" in capsys.readouterr().err
+    assert "mine/manifest.json was not written by rankwell, or was changed since" in capsys.readouterr().err
     assert (folder / "mine" / "manifest.json").read_text() == manifest
     assert (folder / "mine" / "notes.txt").read_text() == "x"
 

@@ -178,4 +178,5 @@ def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = Fa
 def _refuse(path: Path) -> None:
     """Raises BadUsage for a file that would be replaced, except with `--overwrite`."""
     if not may_overwrite():
-        raise BadUsage(f"{path} is not as a result wrote it; move it to another place, name another folder, or --overwrite.")
+        problem = f"{path} was not written by rankwell, or was changed since"
+        raise BadUsage(f"{problem}; move it to another place, name another folder, or --overwrite.")

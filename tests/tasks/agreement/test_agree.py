@@ -189,13 +189,13 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
     assert lines[:2] == ["EVALUATION RESULTS (vs ada as Ground Truth)", "=" * 70]
     for seed, name in ((2, "minilm"), (3, "tuned")):
         at = lines.index(f"{name}:")
-        assert lines[at + 1] == f"  {'k':<6} {'Recall':<17} {'NDCG':<17} {'MRR':<17} {'MAP':<17}"
-        assert lines[at + 2] == f"  {'-' * 6} {'-' * 17} {'-' * 17} {'-' * 17} {'-' * 17}"
+        assert lines[at + 1] == f"  {'k':<6} {'Recall':<15} {'NDCG':<15} {'MRR':<15} {'MAP':<15}"
+        assert lines[at + 2] == f"  {'-' * 6} {'-' * 15} {'-' * 15} {'-' * 15} {'-' * 15}"
         saved = (folder / f"results/ada_eval/{name}_results.csv").read_text().splitlines()
         assert saved[0] == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
         for row, k in enumerate(KS):
             figures = [f(values) for values in naive(vectors(1), vectors(seed), drawn, k).values() for f in (np.mean, np.std)]
-            shown = [f"{mean:.4f}±{sd:.4f}" for mean, sd in zip(figures[::2], figures[1::2], strict=True)]
+            shown = [f"{mean:.3f}±{sd:.3f}" for mean, sd in zip(figures[::2], figures[1::2], strict=True)]
             assert lines[at + 3 + row] == f"  {k:<6} {'    '.join(shown)}"
             assert [float(cell) for cell in saved[row + 1].split(",")] == pytest.approx([k, *figures], abs=1e-12)
     assert "± is the population standard deviation over 60 queries" in lines

@@ -403,7 +403,7 @@ def test_a_table_states_its_files_and_replaces_no_others(run, tmp_path: Path) ->
     (out / "table.csv").write_text("my notes")
     code, _, err = run(folder, "-o", out)
     assert code == 2
-    assert "table.csv is not as a result wrote it" in err
+    assert "table.csv was not written by rankwell, or was changed since" in err
     assert run(folder, "-o", folder)[0] == 2
     assert not list(folder.glob("table.*"))
 

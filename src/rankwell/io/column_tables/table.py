@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -100,7 +100,7 @@ def on_disk(source: Source, *, delimiter: str = "") -> Generator[Path]:
             if bare:
                 target.writelines(_quoted_returns(line, delimiter.encode()) for line in stream)
             elif mixed:
-                target.writelines(line.removesuffix(b"\r\n") + b"\n" if line.endswith(b"\r\n") else line for line in stream)
+                target.writelines(_one_line_end(stream, re.escape(delimiter).encode()))
             else:
                 shutil.copyfileobj(stream, target, 1 << 20)
         yield copy
@@ -118,6 +118,15 @@ def _line_ends(source: Source) -> tuple[bool, bool]:
             is_quoted = is_quoted or b'"' in chunk
             last = chunk[-1:]
     return 0 < pairs < ends, bool(pairs < returns and ends and not is_quoted)
+
+
+def _one_line_end(stream: Iterable[bytes], delimiter: bytes) -> Generator[bytes]:
+    """The lines, each with the same end; those that end within quotes keep their own."""
+    whole, begun = re.compile(rb'(?:^|(?<=%b))"(?:[^"]|"")*+"' % delimiter), re.compile(rb'(?:^|%b)"' % delimiter)
+    is_open = False
+    for line in stream:
+        is_open = begun.search(whole.sub(b"", b'"' * is_open + line)) is not None
+        yield line if is_open or not line.endswith(b"\r\n") else line[:-2] + b"\n"
 
 
 def _quoted_returns(line: bytes, delimiter: bytes) -> bytes:

@@ -164,7 +164,7 @@ def _grid(cells: Mapping[tuple[int, str], str], *, gap: int = 4) -> str:
 
 
 def _cell(row: Row) -> str:
-    return MISSING if row["mean"] is None else f"{figure(row['mean'], row['unit'])}±{figure(row['sd'], row['unit'])}"
+    return MISSING if row["mean"] is None else f"{row['mean']:.3f}±{row['sd']:.3f}"
 
 
 def _change(row: Row) -> str:
