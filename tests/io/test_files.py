@@ -543,7 +543,7 @@ def test_line_ends_within_quotes_stay_where_those_of_lines_differ(suffix: str, t
     place = tmp_path / f"a.{suffix}"
     place.write_bytes(f"id{mark}text\n{''.join(lines)}".encode())
 
-    assert dict(files.read_texts(place)) == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+    assert files.read_texts(place).texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
 
 
 def test_json_without_a_hint_may_be_either(tmp_path):
