@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,11 @@ import zstandard
 
 import rankwell as rw
 from rankwell.errors import BadInput
-from rankwell.io.columns import read_numbers
-from rankwell.io.files import read_column, read_judgments, read_ranking, read_texts
+from rankwell.io.columns import read_list, read_number_list, read_numbers
+from rankwell.io.files import Request, read_column, read_judgments, read_ranking, read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
+from rankwell.store import Source
 from rankwell.tasks.answers.formats import read_questions
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
@@ -523,3 +525,12 @@ def test_json_lines_without_columns_or_with_a_broken_cell_are_refused(text: str,
 def test_texts_with_half_a_character_in_an_id_are_refused():
     with pytest.raises(BadInput, match="half a character"):
         read_texts({"\ud800": "a text"})
+
+
+@pytest.mark.parametrize("content", ["1", "null", "{}", '"a"', "true"])
+@pytest.mark.parametrize("reader", [read_list, read_number_list])
+def test_a_json_value_that_is_not_a_list_is_named(content: str, reader: Callable[[Source, Request], object], tmp_path: Path):
+    (tmp_path / "a.json").write_text(content)
+
+    with pytest.raises(BadInput, match=r"a\.json: a JSON \w+; expected a list of (numbers|strings or integers)"):
+        reader(Source(tmp_path / "a.json"), Request())

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG0
 @file_format("json", "numbers", sniff=lambda head: 0.4 * head.text.startswith("["))
 def read_number_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a list has no options
     """The numbers of a JSON list."""
-    values: Any = read_json(source, "a JSON list of numbers")
+    values = _list(source, "numbers")
     for row, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BadInput(f"row {row} (from 0) is {json.dumps(value)[:60]}; expected a number.")
@@ -102,10 +102,14 @@ def read_lines(source: Source, request: Request) -> list[str | None]:  # noqa: A
 @file_format("json", "column", sniff=lambda head: 0.6 * head.text.startswith("["), suffixes=(".json",))
 def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - a list has no options
     """The strings and integers of a JSON list."""
-    found: Any = read_json(source, "a JSON list of strings or integers")
+    return list(map(id_text, _list(source, "strings or integers")))
+
+
+def _list(source: Source, members: str) -> list[Any]:
+    found: Any = read_json(source, f"a JSON list of {members}")
     if not isinstance(found, list):
-        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of strings or integers.")
-    return list(map(id_text, found))
+        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of {members}.")
+    return cast("list[Any]", found)
 
 
 def _sniff_texts(head: Head) -> float:
