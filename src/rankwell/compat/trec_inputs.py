@@ -99,7 +99,7 @@ def parse(arguments: list[str]) -> Options:
     if options.help:
         return options
     if len(files) != 2:
-        raise BadUsage(f"{len(files)} files were given ({', '.join(files) or 'none'}), not qrels and run. {USAGE}")
+        raise BadUsage(f"expected two files, qrels and run; found {', '.join(files) or 'none'}. {USAGE}")
     return options._replace(qrels=files[0], run=files[1])
 
 
