@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -534,3 +536,12 @@ def test_a_json_value_that_is_not_a_list_is_named(content: str, reader: Callable
 
     with pytest.raises(BadInput, match=r"a\.json: a JSON \w+; expected a list of (numbers|strings or integers)"):
         reader(Source(tmp_path / "a.json"), Request())
+
+
+def test_a_text_without_an_id_and_a_vector_whose_id_is_half_a_character_are_refused(tmp_path: Path):
+    pq.write_table(pa.table({"id": ["a", ""], "text": ["one", "two"]}), tmp_path / "t.parquet")
+
+    with pytest.raises(BadInput, match=r"t\.parquet: row 2 has no id"):
+        read_texts(tmp_path / "t.parquet")
+    with pytest.raises(BadInput, match="half a character"):
+        read_embeddings(np.eye(2), ids=["a", "\ud800"])

@@ -128,10 +128,7 @@ def _encoder(model: str, options: EncodeOptions) -> TextEncoder:
 
 
 def _read(place: str, options: EncodeOptions) -> tuple[list[str] | None, list[str]]:
-    """The ids, where there are any, and the texts of a file.
-
-    Raises BadInput where a row of a named column has no id, NothingToEvaluate where there are no texts.
-    """
+    """The ids, where there are any, and the texts of a file. Raises BadInput for a row without an id, NothingToEvaluate."""
     ids: list[str] | None = None
     if options.column is None:
         if options.id_column is not None:

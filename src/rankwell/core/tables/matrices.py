@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
 from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
-from rankwell.store import decode_id, exists, split_part
+from rankwell.store import decode_id, encode_id, exists, split_part
 
 Matrix = NDArray[Any]
 Vectors = NDArray[Any]
@@ -136,13 +136,14 @@ def _stem(place: Place) -> str:
 
 
 def item_ids(values: Iterable[Any]) -> list[str]:
-    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first that is not an id."""
     found: list[str] = []
     for row, value in enumerate(values):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
         if not text:
             shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
             raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
+        encode_id(text)  # refuses half a character
         found.append(text)
     return found
 

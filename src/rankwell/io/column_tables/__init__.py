@@ -114,8 +114,8 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
         rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
-        if name is None or name in texts:
-            what = "no id" if name is None else f"the id {name!r}, which an earlier row has"
+        if not name or name in texts:
+            what = f"the id {name!r}, which an earlier row has" if name else "no id"
             raise BadInput(f"{source.name}: row {number} has {what}; every text needs its own id.")
         texts[name] = value or ""
         attributes[name] = {key: each for key, each in zip(others, rest, strict=True) if each is not None}
