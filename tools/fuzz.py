@@ -241,6 +241,7 @@ def main() -> int:
     for name, kind in (("--work", Path), ("--first", int), ("--names", str)):
         parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
     if given.work is not None:
         work(json.loads(given.names), given.first, given.seed, given.work)
     from fuzzing import load

@@ -445,6 +445,18 @@ def test_a_system_without_a_figure_is_said_to_have_none(tmp_path: Path):
     assert (found["nDCG@10", "runs", "high"].gap, found["nDCG@10", "runs", "high"].why) == ("none", "its results have no nDCG@10")
 
 
+def test_a_cell_whose_folder_another_process_left_unfinished_is_evaluated_again(tmp_path: Path):
+    file = make_bench(tmp_path / "b", RUNS)
+    rankwell.bench(file)
+    manifest = next((tmp_path / "b").rglob("cell.json")).with_name("manifest.json")
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "unfinished": True}))
+
+    found = rankwell.bench(file)
+
+    assert [each.status for each in found.cells].count("done") == 1
+    assert "unfinished" not in json.loads(manifest.read_text())
+
+
 # ---- the same bytes -------------------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from rankwell.documents import read_json
 from rankwell.encoders.sentence_transformers import hash_folder
 from rankwell.errors import BadInput, BadUsage
 from rankwell.experiments.files import Cell, CellKind
-from rankwell.io.result_folder import digest_of
+from rankwell.io.result_folder import MANIFEST, digest_of
 from rankwell.report.present import Progress
 from rankwell.store import Source
 
@@ -129,7 +129,9 @@ def record_name(made: Any) -> str:
 
 
 def results_of(folder: Path) -> dict[str, str]:
-    """The digests of the files that tables are made of, as far as they exist."""
+    """The digests of the files that tables are made of, as far as they exist; none of a result not written to its end."""
+    if (read_record(folder / MANIFEST) or {}).get("unfinished"):
+        return {}
     return {name: digest_of(folder / name) for name in RESULTS if (folder / name).is_file()}
 
 
