@@ -35,8 +35,7 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
             holder = ""
             with suppress(OSError), path.open("rb") as stream:
                 holder = printable(stream.read(4 * _LONGEST).decode("utf-8", "replace"))
-            what = f"{place} is being written by {holder or 'another process'}"
-            raise BadUsage(f"{what}; wait for its end, or name another place.")
+            raise BadUsage(f"{place} is being written by {holder or 'another process'}; wait for its end, or name another place.")
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()
     try:

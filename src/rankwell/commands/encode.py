@@ -150,8 +150,7 @@ def _read(place: str, options: EncodeOptions) -> tuple[list[str] | None, list[st
         if options.id_column is not None:
             ids = [name for name in read_column(f"{place}:{options.id_column}") if name]
             if len(ids) < len(texts) or len(set(ids)) < len(ids):
-                lacking = f"column {options.id_column!r} lacks an id or has one twice"
-                raise BadInput(f"{place}: {lacking}; every text needs its own.")
+                raise BadInput(f"{place}: column {options.id_column!r} lacks an id or has one twice; every text needs its own.")
     if not texts:
         raise NothingToEvaluate(f"{place} has no texts.")
     return ids, texts

@@ -143,8 +143,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     >>> success(view, k=1).tolist(), success(view, k=2).tolist()
     ([0.0], [1.0])
     """
-    view = judged.shown(judged_only)
-    return (_found(view, rel, k) > 0).astype(np.float64)
+    return (_found(judged.shown(judged_only), rel, k) > 0).astype(np.float64)
 
 
 @measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)

@@ -310,8 +310,7 @@ def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | Non
 
     table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples worked on at once.
     """
-    exact = on_exact_grid(table)
-    return sums_over_resamples(exact, resamples, seed=seed, block=block)
+    return sums_over_resamples(on_exact_grid(table), resamples, seed=seed, block=block)
 
 
 def on_exact_grid(columns: Floats) -> Floats:

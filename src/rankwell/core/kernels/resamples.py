@@ -1,8 +1,10 @@
 """Counts of each query in bootstrap resamples: multinomial counts, for which a random byte per query is enough."""
 
 import math
+import os
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -57,6 +59,8 @@ def sums_over_resamples(table: Floats, resamples: int, *, seed: int, block: int 
 
 
 def _single_threads() -> Any:
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
+        return nullcontext()
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, user_api="blas")
