@@ -54,8 +54,7 @@ def parse_json(
     if len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0):
         for token in _TOKEN.finditer(raw):
             if len(token[0]) > MAX_DIGITS and token[0].lstrip(b"-").isdigit():
-                what = f"an integer of {len(token[0])} digits; expected {MAX_DIGITS} at most"
-                raise kind(f"{_where(token.start())}: {what}.")
+                raise kind(f"{_where(token.start())}: an integer of {len(token[0])} digits; expected {MAX_DIGITS} at most.")
     try:
         found = json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:

@@ -128,7 +128,7 @@ def _encoder(model: str, options: EncodeOptions) -> TextEncoder:
 
 
 def _read(place: str, options: EncodeOptions) -> tuple[list[str] | None, list[str]]:
-    """The ids, where there are any, and the texts of a file. Raises BadInput for a row without an id, NothingToEvaluate."""
+    """The ids, if any, and the texts of a file. Raises BadInput for a row without an id, NothingToEvaluate without texts."""
     ids: list[str] | None = None
     if options.column is None:
         if options.id_column is not None:
