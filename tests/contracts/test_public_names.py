@@ -98,7 +98,7 @@ def bench_file(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_can_be_imported(name: str):
-    importlib.import_module(name)
+    assert importlib.import_module(name).__name__ == name
 
 
 @pytest.mark.parametrize("folder", ["", *(f"tasks.{each}." for each in TASKS)])
