@@ -1,6 +1,7 @@
 """What every test shares: real data and a real model where they are present, and skips that may not hide a missing extra."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from rankwell import store
+from rankwell.core.registry import MEASURES
 
 SLOW_FIXTURES = {"minilm", "browser", "demo"}
 """A real model, a real browser, and a demo run again whose bytes a golden holds: only `make test-full` runs their tests."""
@@ -18,6 +20,16 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 def fresh_standard_input() -> None:
     """Every test has a standard input of its own, which a process keeps once it is read."""
     store._PIPED.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_measures_of_other_tests() -> Iterator[None]:
+    """A measure that a test or an example registers is not in the lists of the next one."""
+    yield
+    if (own := sys.modules.get("rankwell.measures.own")) is not None:
+        for name in own._OWN:
+            MEASURES._entries.pop(name, None)
+        own._OWN.clear()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,14 @@ import pytest
 import rankwell
 
 ROOT = Path(rankwell.__file__).parent
-FILES = [path.relative_to(ROOT.parent) for path in sorted(ROOT.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+EXAMPLE = re.compile(r"^ *>>> ", re.MULTILINE)
+FILES = [path.relative_to(ROOT.parent) for path in sorted(ROOT.rglob("*.py")) if EXAMPLE.search(path.read_text(encoding="utf-8"))]
+PAGE = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
+EXAMPLES = {
+    name: block
+    for name, text in re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PAGE, re.M | re.S)
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+}
 MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
 
 
@@ -19,3 +27,15 @@ def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
 
     assert found.attempted
     assert not found.failed
+
+
+@pytest.mark.parametrize("block", EXAMPLES.values(), ids=EXAMPLES)
+def test_an_example_of_the_page_of_measures_runs_when_pasted(block: str) -> None:
+    found = doctest.DocTestRunner(verbose=False).run(doctest.DocTestParser().get_doctest(block, {}, "measures.md", None, None))
+
+    assert found.attempted
+    assert not found.failed
+
+
+def test_every_measure_of_the_page_has_an_example() -> None:
+    assert len(EXAMPLES) == PAGE.count("\n### ") >= 98

@@ -1,34 +1,159 @@
-"""The README's examples run, in order, as a newcomer would type them."""
+"""The README as a newcomer types it: every command line and every Python block runs, and prints the figures that stand there."""
 
+import contextlib
+import io
+import json
 import re
 import shlex
+import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rankwell import cli
+from rankwell.core.catalogue import DROP_IN, find_command
+from regression.comparing import same_environment
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+NOT_TYPED = {"pip ": "it installs packages", "make ": "it runs all tests, or all benchmarks"}
+"""Beginnings of lines that no test types, with the reason."""
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    return [text for kind, text in BLOCKS if kind == language]
+
+
+def small_files(_: Path) -> None:
+    """Judgments and two runs of the reader's own."""
+    Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    for name, first, second in (("bm25", "d1", "d2"), ("dense", "d2", "d1")):
+        Path(f"{name}.run").write_text(f"q1 Q0 {first} 1 2.0 x\nq1 Q0 {second} 2 1.0 x\nq2 Q0 {second} 1 1.0 x\n")
+
+
+def squad_files(_: Path) -> None:
+    questions = [
+        {"id": "a", "question": "Where is Nice?", "is_impossible": False, "answers": [{"text": "Monaco", "answer_start": 13}]},
+        {"id": "b", "question": "Who is Nice?", "is_impossible": True, "answers": []},
+    ]
+    article = {"title": "Nice", "paragraphs": [{"context": "Nice is near Monaco.", "qas": questions}]}
+    Path("dev-v2.0.json").write_text(json.dumps({"version": "v2.0", "data": [article]}))
+    Path("predictions.json").write_text(json.dumps({"a": "Monaco", "b": ""}))
+    Path("na_prob.json").write_text(json.dumps({"a": 0.1, "b": 0.9}))
+
+
+def answer_files(demos: Path) -> None:
+    for name in ("questions.json", "answers.jsonl", "bm25.run"):
+        shutil.copy(demos / "answers" / name, name)
+
+
+def grid_files(_: Path) -> None:
+    dataset = '[[dataset]]\nname = "nice"\ncommand = "answers"\ngold = "dev-v2.0.json"\nconvention = "squad2"\n'
+    Path("grid.toml").write_text(f'{dataset}\n[[system]]\nname = "reader"\npredictions = "predictions.json"\n')
+
+
+def clip_files(_: Path) -> None:
+    shutil.copy("clips/unified_annotation.csv", "clips.csv")
+    shutil.copytree("clips/clips", "videos")
+    ids = Path("clips/edges_ahead.ids.txt").read_text().split()
+    pq.write_table(pa.table({"id": ids, "embedding": np.load("clips/edges_ahead.npy").tolist()}), "clips.parquet")
+
+
+def image_files(_: Path) -> None:
+    rows = ["image,instance,split"]
+    for split, folder in (("reference", "references"), ("query", "queries")):
+        images = sorted(Path("museum/paintings", folder).glob("*/*.jpg"))
+        rows += [f"{path},{path.parent.name},{split}" for path in images]
+    Path("museum.csv").write_text("\n".join(rows) + "\n")
+
+
+OWN_FILES: dict[str, Callable[[Path], None]] = {
+    "rankwell evaluate qrels.txt": small_files,
+    "rankwell answers dev-v2.0.json": squad_files,
+    "rankwell answers questions.json": answer_files,
+    "rankwell answers grid": grid_files,
+    "rankwell clips evaluate": clip_files,
+    "rankwell instances evaluate museum.csv": image_files,
+    "rankwell trec-eval": small_files,
+}
+"""What writes the files that a command line takes for the reader's own, by its beginning."""
+
+
+def typed() -> list[tuple[int, str]]:
+    """The command lines with the number of their block, in order."""
+    found: list[tuple[int, str]] = []
+    for number, (kind, text) in enumerate(BLOCKS):
+        lines = [line.removeprefix("$ ") for line in text.splitlines() if kind == "sh" or line.startswith("$ ")]
+        found += [(number, line) for line in lines if kind in ("sh", "console") and not line.startswith((*NOT_TYPED,))]
+    return found
 
 
 @pytest.mark.slow
-def test_every_command_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], minilm: str
+):
+    printed: dict[str, str] = {}
+    lines = typed()
+    assert len(lines) >= 25
+    for number, line in lines:
+        # Lines at a prompt follow each other; those of other blocks are about files of the reader's own.
+        folder = tmp_path / ("typed" if BLOCKS[number][0] == "console" else str(number))
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        if "all-MiniLM-L6-v2" in line:
+            Path("all-MiniLM-L6-v2").symlink_to(minilm)
+        for beginning, write in OWN_FILES.items():
+            if line.startswith(beginning):
+                write(tmp_path / "typed")
+        words = [
+            name
+            for word in shlex.split(line, comments=True)
+            for name in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+        ]
+        monkeypatch.setattr("sys.argv", words)
+
+        code = cli.main()
+
+        printed[line], err = capsys.readouterr()
+        assert code == 0, (line, err)
+        assert printed[line] or " convert " in line, line
+
+    if same_environment():
+        # The demo's documents are those of the Python that runs.
+        rules = " ".join(blocks("text")[0].split())
+        assert rules in " ".join(printed[next(line for line in printed if "demo/whole_docs.run -m nDCG@10" in line)].split())
+        sentence = re.search(r"begins with a sentence such as \*(.*?)\*", README, re.DOTALL)
+        assert sentence is not None
+        assert printed[next(line for line in printed if " compare " in line)].startswith(" ".join(sentence[1].split()))
+
+
+@pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
+def test_every_python_example_runs_and_prints_what_its_comments_show(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
-    commands = [line[2:] for block in blocks("console")[1:] for line in block.splitlines() if line.startswith("$ ")]
-    assert len(commands) >= 6
-    for command in commands:
-        monkeypatch.setattr("sys.argv", shlex.split(command))
+    out = io.StringIO()
 
-        assert cli.main() == 0, (command, capsys.readouterr().err)
-        assert capsys.readouterr().out or "convert" in command, command
-
-
-def test_every_python_example_of_the_readme_runs():
-    examples = blocks("python")
-    assert len(examples) == 6
-    for example in examples:
+    with contextlib.redirect_stdout(out):
         exec(compile(example, "README.md", "exec"), {})
+
+    shown = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
+    assert [line for line in out.getvalue().splitlines() if line in shown] == shown
+
+
+def test_the_readme_has_no_other_blocks_and_names_commands_that_there_are():
+    assert {kind for kind, _ in BLOCKS} == {"console", "sh", "python", "text"}
+    assert len(blocks("text")) == 1
+    for words in (shlex.split(text) for text in re.findall(r"`rankwell ([a-z][^`]*)`", README)):
+        assert words[0] == DROP_IN or find_command(words), words
+
+
+@pytest.fixture(autouse=True)
+def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules and the search path stay as they are."""
+    monkeypatch.setattr(sys, "path", [*sys.path])

@@ -22,4 +22,11 @@ def test_the_build_installs_every_file_of_the_package(tmp_path: Path):
 
     found = files_below(tmp_path / "built" / "rankwell")
     assert found == files_below(tmp_path / "src" / "rankwell")
-    assert {"py.typed", "__init__.pyi", "report/charts/theme.json", "conventions/trec_eval.toml", "measures/index.txt"} <= found
+    assert {
+        "py.typed",
+        "__init__.pyi",
+        "workflow/results.pyi",
+        "report/charts/theme.json",
+        "conventions/trec_eval.toml",
+        "measures/index.txt",
+    } <= found

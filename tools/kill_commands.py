@@ -37,6 +37,8 @@ VARYING = ("performance.json", "results.csv", "images.csv", "report.html")
 """Files with times and dates, or that another command writes."""
 TIMED = tuple(f"table.{suffix}" for suffix in ("json", "md", "tex", "html"))
 """Tables of systems with their seconds and memory, like table.csv, of which the other columns are compared."""
+_MEASURED = "second|memory|from_cache"
+"""Columns of a table of systems that another run of the same command has otherwise."""
 
 
 class Case(NamedTuple):
@@ -178,7 +180,7 @@ def state(place: Path, *, timed: bool) -> str:
             if timed and path.name == "table.csv":
                 rows = list(csv.DictReader(content.decode().splitlines()))
                 content = json.dumps(
-                    [{name: row[name] for name in row if "second" not in name and "memory" not in name} for row in rows]
+                    [{name: row[name] for name in row if not re.search(_MEASURED, name)} for row in rows]
                 ).encode()
             if path.name == "manifest.json" and (found := json.loads(content)).get("files"):
                 # The inputs of a table of systems are results, of which one has times.

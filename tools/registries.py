@@ -6,8 +6,8 @@ from typing import Any
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.catalogue import Catalogue
-from rankwell.core.display import DISPLAYS
-from rankwell.core.registry import MEASURES
+from rankwell.core.display import DISPLAYS, STEPS
+from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.experiments.files import CELL_KINDS
 from rankwell.io.files import FORMATS
@@ -35,6 +35,8 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "output formats": OUTPUTS,
     "charts": CHARTS,
     "displays of results": DISPLAYS,
+    "steps of results": STEPS,
+    "kinds of own measures": OWN_MEASURES,
 }
 
 

@@ -10,6 +10,17 @@ from rankwell.core.tables import Judgments as Judgments
 from rankwell.core.tables import Values as Values
 from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
+from rankwell.errors import BadInput as BadInput
+from rankwell.errors import BadLine as BadLine
+from rankwell.errors import BadScore as BadScore
+from rankwell.errors import BadUsage as BadUsage
+from rankwell.errors import DuplicateItem as DuplicateItem
+from rankwell.errors import GateFailed as GateFailed
+from rankwell.errors import MissingExtra as MissingExtra
+from rankwell.errors import NothingToEvaluate as NothingToEvaluate
+from rankwell.errors import RankwellError as RankwellError
+from rankwell.errors import TieRefused as TieRefused
+from rankwell.errors import UnknownName as UnknownName
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import Attribute, Origin
 from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
@@ -29,6 +40,7 @@ from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
+from rankwell.measures.own import measure as measure
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
@@ -48,6 +60,9 @@ from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
+from rankwell.workflow.files import check as check
+from rankwell.workflow.files import convert as convert
+from rankwell.workflow.files import explain as explain
 
 __version__: str
 
@@ -150,6 +165,8 @@ def evaluate(
     min_grade: float | None = ...,
     texts: Any = ...,
     judgments_format: str | None = ...,
+    grade_column: str | None = ...,
+    split: str | None = ...,
     run_format: str | None = ...,
     seed: int = ...,
     details: bool = ...,
@@ -163,7 +180,7 @@ def evaluate_answers(
     retrieved: Any = ...,
     k: int | None = ...,
     retriever_k: int | None = ...,
-    convention: str = ...,
+    convention: str | None = ...,
     measures: Sequence[str] | str | None = ...,
     normalizer: str | None = ...,
     language: str | None = ...,

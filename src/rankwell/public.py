@@ -6,6 +6,17 @@ from rankwell.core.tables import Judgments as Judgments
 from rankwell.core.tables import Values as Values
 from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
+from rankwell.errors import BadInput as BadInput
+from rankwell.errors import BadLine as BadLine
+from rankwell.errors import BadScore as BadScore
+from rankwell.errors import BadUsage as BadUsage
+from rankwell.errors import DuplicateItem as DuplicateItem
+from rankwell.errors import GateFailed as GateFailed
+from rankwell.errors import MissingExtra as MissingExtra
+from rankwell.errors import NothingToEvaluate as NothingToEvaluate
+from rankwell.errors import RankwellError as RankwellError
+from rankwell.errors import TieRefused as TieRefused
+from rankwell.errors import UnknownName as UnknownName
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import compare_values as compare_values
 from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
@@ -27,3 +38,7 @@ from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
+from rankwell.measures.own import measure as measure
+from rankwell.workflow.files import check as check
+from rankwell.workflow.files import convert as convert
+from rankwell.workflow.files import explain as explain

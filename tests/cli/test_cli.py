@@ -1,6 +1,7 @@
 """The command line: exit codes, one clear line for every mistake, nothing half-written."""
 
 import gzip
+import io
 import json
 import os
 import shutil
@@ -72,7 +73,48 @@ def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, mon
 
     assert "0.7500" in out
     assert "rules:" in out
-    assert "a: read as" in err
+    assert err == "no interval below 10 counted queries (here 2): a RR, a nDCG@10\n"
+
+
+def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on_the_work(folder: Path, monkeypatch, capsys):
+    (folder / "odd.csv").write_text("qid,docno,score,note\tqid\tdocno\tscore\nq1,d1,1,x\tq1\td1\t2\n")
+
+    run(monkeypatch, "evaluate", "qrels.txt", "odd.csv", "-m", "RR", "-o", "plain")
+    loud = capsys.readouterr().err
+    run(monkeypatch, "evaluate", "qrels.txt", "odd.csv", "-m", "RR", "-o", "quiet", "--quiet")
+    quiet = capsys.readouterr().err
+
+    assert "odd.csv: read as csv, although tsv would fit, too; if that is wrong, name the format." in loud
+    assert loud.replace("wrote plain/; its HTML page: rankwell report plain\n", "") == quiet != loud
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_messages_are_folded_on_a_terminal_between_words_only(folder: Path, monkeypatch, width: int):
+    (folder / "my own runs of today").mkdir()
+    place = folder / "my own runs of today" / "best run.run"
+    place.write_text("q1 Q0 d2 1 1.0 t\nq1 Q0 d3 2 1.0 t\nq1 Q0 d1 3 1.0 t\nq2 Q0 d1 1 1.0 t\n")
+    screen, pipe = Screen(), io.StringIO()
+    monkeypatch.setenv("COLUMNS", str(width))
+
+    for stream in (screen, pipe):
+        monkeypatch.setattr("sys.stderr", stream)
+        run(monkeypatch, "evaluate", "qrels.txt", str(place))
+        run(monkeypatch, "evaluate", "qrels.txt", str(place), "--run-format", "no such format of any kind")
+
+    text = screen.getvalue()
+    assert "\n  " not in pipe.getvalue()
+    assert text.replace("\n  ", " ") == pipe.getvalue()
+    assert "best run" in text
+    assert "'no such format of any kind'" in text
+    assert all(len(line) <= width or " " not in line.strip() for line in text.splitlines())
+    assert len(text.splitlines()) > len(pipe.getvalue().splitlines())
 
 
 def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):

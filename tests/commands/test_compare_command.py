@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
+from rankwell.commands.compare import ComparedQueries
 from rankwell.commands.compare import compare as compare_command
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.io.result_folder import read_results
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.folder import FolderContent, write_folder
@@ -73,7 +75,7 @@ def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
     text = compare(*two).text
 
     assert text.startswith("new is better than old by 0.1")
-    assert "so it is by the secondary measure MnR" in text.splitlines()[0]
+    assert "the secondary measure MnR agrees" in text.splitlines()[0]
 
 
 def test_a_name_before_a_folder_is_that_of_its_run(two):
@@ -275,3 +277,18 @@ def test_charts_of_differences_are_drawn_only_where_there_are_any(two, tmp_path)
 
     for name in ("deltas", "differences", "critical_difference"):
         assert CHARTS[name](ChartData([], result.values, {})) is None
+
+
+def test_documents_are_for_the_page_of_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("".join(f"q{each} 0 d1 1\n" for each in range(12)))
+    for name, item in (("one", "d1"), ("two", "d2")):
+        Path(f"{name}.run").write_text("".join(f"q{each} Q0 {item} 1 2 r\n" for each in range(12)))
+    Path("corpus.tsv").write_text("id\ttext\nd1\tred of the first\nd2\tblue of the second\n")
+
+    words, queries = ("qrels", "one.run", "two.run"), ComparedQueries(documents="corpus.tsv")
+    with pytest.raises(BadUsage, match="--documents is for the page that -o writes"):
+        compare_command(*words, options=ComparisonOptions(), queries=queries)
+    compare_command(*words, options=ComparisonOptions(), queries=queries, output=Path("out"))
+
+    assert "red of the first" in Path("out/report.html").read_text()

@@ -28,6 +28,7 @@ LINES = [
     ("rankwell explain Judg", "rankwell explain Judged"),
     ("rankwell compare --test wilc", "rankwell compare --test wilcoxon"),
     ("rankwell evaluate qre", "rankwell evaluate qrels.txt"),
+    ("rankwell evaluate --qui", "rankwell evaluate --quiet"),
     ("rankwell answers gri", "rankwell answers grid"),
     ("rankwell answers qre", "rankwell answers qrels.txt"),
     ("rankwell answers qrels.txt --isol", "rankwell answers qrels.txt --isolated"),

@@ -116,7 +116,7 @@ def test_the_verdict_names_difference_interval_p_value_and_correction():
     row = row_of(result)
     assert result.verdicts == (
         f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval [{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
-        "p < 0.0001; so it is by the secondary measures RR and AP.",
+        "p < 0.0001; the secondary measures RR and AP agree.",
     )
 
 
@@ -437,8 +437,17 @@ def test_the_same_measure_in_two_directions_is_two():
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
     assert result.verdicts[0].startswith("B is better than A by ")
     assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
-    assert result.verdicts[0].endswith("; so it is by the secondary measure R@5 (direction v2t).")
+    assert result.verdicts[0].endswith("; the secondary measure R@5 (direction v2t) agrees.")
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
+
+
+def test_pairs_without_a_common_measure_are_not_in_the_family():
+    values = [*two_systems(measures=("AP",)), values_of("C", "RR", [0.5] * 60)]
+
+    (said,) = compare_values(values).verdicts
+
+    assert said.startswith("B is better than A by ")
+    assert "Holm" not in said
 
 
 def test_a_measure_without_a_known_direction_is_taken_by_its_unit():

@@ -217,7 +217,7 @@ def test_the_command_prints_a_line_for_each_and_leaves_with_0_or_1(two, monkeypa
 
     code, out, _ = run_command(monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low - 0.01}", "-r", "MnR < 30")
     assert code == 0
-    assert out.splitlines()[0].startswith(f"passed  new AP: ci_low is {low:.4f} (share, n = 60), wanted >= ")
+    assert out.splitlines()[0].startswith(f"passed  new AP: ci_low is {low:.4f} (share, n = 60), required >= ")
     assert out.splitlines()[-1] == "gate: all 3 passed"
 
     code, out, _ = run_command(monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low + 0.01:.10f}")
@@ -300,7 +300,7 @@ def test_worse_runs_fail_by_higher_and_by_lower_values_alike(two):
     assert done.exit_code == 1
     assert rows["AP"]["ci_high"] < 0 < rows["MnR"]["ci_low"]
     assert [row["result"] for row in rows.values()] == ["failed", "failed"]
-    assert "old MnR is worse than new" in rows["MnR"]["told"]
+    assert "old MnR is significantly worse than new" in rows["MnR"]["told"]
     assert rows["MnR"]["told"].endswith("lower is better")
     assert gate(two, no_regression="old").exit_code == 0
 

@@ -377,7 +377,7 @@ def test_ranks_against_the_scores_are_found(tmp_path):
 WRONG_RUNS = {
     "five columns": ("q Q0 d 1 2.5\n", BadLine, r"x:1: .*5 fields"),
     "text for a score in TREC": ("q Q0 d 1 2.5 t\nq Q0 e 2 high t\n", BadScore, r"x:2: .*'high'"),
-    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", BadInput, r"x:1: 'q1 0 d1 1': .*judgments.*swapped"),
+    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", BadInput, r"x:1: 'q1 0 d1 1': .*judgments.*exchange the two files"),
     "qrels in CSV": ("qid,docno,label\nq,d,1\n", BadInput, r"x:1: 'qid,docno,label': .*judgments"),
     "qrels of BEIR": ("query-id\tcorpus-id\tscore\nq\td\t1\n", BadInput, r"x:1: .*judgments \(beir\)"),
     "empty": ("", BadInput, r"x is empty"),
@@ -428,7 +428,7 @@ def test_a_wrong_run_is_refused_with_its_place(case, tmp_path, monkeypatch):
 
 
 WRONG_JUDGMENTS = {
-    "a run": ("q Q0 d 1 2.5 t\n", BadInput, r"x:1: 'q Q0 d 1 2.5 t': .*a run.*swapped"),
+    "a run": ("q Q0 d 1 2.5 t\n", BadInput, r"x:1: 'q Q0 d 1 2.5 t': .*a run.*exchange the two files"),
     "a run in CSV": ("qid,docno,score\nq,d,0.35\n", BadInput, r"x:1: .*a run \(csv\)"),
     "text for a grade": ("qid,docno,rel\nq,d,good\n", BadScore, r"row 1, column 'rel': 'good'"),
     "an item twice": ("qid,docno,rel\nq,d,1\nq,d,1\n", DuplicateItem, r"query 'q' judges item 'd' twice, in rows 1 and 2"),
@@ -494,7 +494,8 @@ def test_a_wrong_frame_is_refused_with_row_and_column(columns, kind, pattern, ma
         ({"q": {"a": math.nan}}, BadScore, "query 'q', item 'a': the score is nan"),
         ({"q": {"a": "1.5"}}, BadScore, "query 'q', item 'a': the score is '1.5'"),
         ({"q": {"a": 1.0, "b": 10**400}}, BadScore, "query 'q', item 'b': the score is 1000"),
-        ({"q": ["a"]}, BadInput, r"query 'q' has \['a'\], a list"),
+        ({"q": 5}, BadInput, "query 'q' has 5, a int; expected a mapping query -> item -> number, or query -> list of ids"),
+        ({"q": "a"}, BadInput, "query 'q' has 'a', a str"),
         ({1.5: {"a": 1.0}}, BadInput, "the id 1.5 is a float"),
         ({7: {"a": 1.0}, "7": {"b": 1.0}}, BadInput, "7 and '7'"),
         (3, BadInput, "a run cannot be read from a int"),

@@ -1,10 +1,12 @@
 """Formats are told by content, never by a file's name, and what is told is reported."""
 
 import json
+import random
 
 import pandas as pd
 import pytest
 
+import fuzzing
 from rankwell.commands.convert import convert
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import choose_columns, likelihood
@@ -92,6 +94,46 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
             assert min(claims, key=lambda name: (-claims[name], name)) == "trec", content
             sure += 1
     assert sure >= 2
+
+
+@pytest.mark.parametrize("name", ["qrels.tsv", "qrels.trec8.parts1-5", "x.csv", "x.json", "x.run", "bm25.res"])
+@pytest.mark.parametrize(("holds", "case"), [*(("run", case) for case in RUNS), *(("judgments", case) for case in JUDGMENTS)])
+def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, case, name, tmp_path):
+    (tmp_path / name).write_text((RUNS if holds == "run" else JUDGMENTS)[case][0], newline="")
+    request = io.Request()
+
+    if "bad line" not in case:
+        io.read_as(tmp_path / name, holds, None, request)
+
+    assert [note for note in request.notes if "read as" in note] == []
+
+
+@pytest.mark.parametrize("form", [name for name in io.FORMATS if name.endswith((" run", " judgments")) and "python" not in name])
+def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, tmp_path):
+    fuzzer = fuzzing.load()[f"formats: {form}"]
+    for seed in range(20):
+        request, folder = io.Request(), tmp_path / str(seed)
+        folder.mkdir()
+
+        _, found = io.read_as(fuzzer.write(random.Random(seed), folder), form.split()[1], None, request)
+
+        assert (found, [note for note in request.notes if "read as" in note and "byte order" not in note]) == (
+            form.split()[0],
+            [],
+        )
+
+
+def test_a_file_of_two_meanings_is_reported(tmp_path):
+    (tmp_path / "x").write_text("qid,docno,score,note\tquery_id\tdoc_id\tscore\nq,d,1,x\tq\te\t2\n")
+
+    found = io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}))
+
+    assert found.format == "csv"
+    assert [note.rpartition("/")[2] for note in found.notes] == [
+        "x: read as csv, although tsv would fit, too; if that is wrong, name the format."
+    ]
+    assert found.hits.row.tolist() == [0]
+    assert io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="csv").notes == ()
 
 
 def test_parquet_is_recognised_by_its_columns(tmp_path):

@@ -4,8 +4,10 @@ import base64
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from rankwell.media.contact_sheet.drawing import COLOURS, draw_sheet, write_shee
 from rankwell.media.contact_sheet.letters import Letters
 from rankwell.media.images import Thumbnails, read_picture
 
-GREEN, RED, BLUE = (10, 125, 79), (198, 47, 38), (31, 111, 178)
+GREEN, RED, BLUE = ((*bytes.fromhex(COLOURS[name][1:]),) for name in ("right", "wrong", "query"))
 LONG = "a_very_long_identifier/without any/blank_2024-05-17T12-33-01Z_front_wide_" + "x" * 200 + "_clip00017.mp4"
 
 
@@ -133,9 +135,18 @@ def test_text_stands_out_from_the_ground():
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    for name in ("ink", "quiet", "right", "wrong", "query"):
+    for name in ("ink", "quiet", "right", "wrong", "unjudged", "query"):
         low, high = sorted((light(COLOURS["ground"]), light(COLOURS[name])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, name
+
+
+def test_sheets_have_the_palette_of_the_page():
+    style = (files("rankwell.report.page") / "assets/base.css").read_text(encoding="utf-8")
+    page = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}),", style))
+    names = {"ground": "ground", "card": "faint", "ink": "ink", "quiet": "quiet", "query": "accent"}
+    names |= {"right": "good", "wrong": "bad", "unjudged": "unknown"}
+
+    assert {name: page[variable] for name, variable in names.items()} == COLOURS
 
 
 def test_a_picture_that_is_missing_leaves_a_placeholder_of_the_same_size():

@@ -27,6 +27,7 @@ const CHOICES = {
   ranges: {a: [0.25, null], b: [null, -1], delta: [-0.5, 0.5]},
   flags: ["tied", "short"],
   attributes: {type: "odd"},
+  tags: ["hard", ""],
   theme: "dark",
 };
 

@@ -3,6 +3,20 @@
 import js from "@eslint/js";
 import globals from "globals";
 
+// Two words in a row, or one with a capital letter: what a reader sees. Classes, selectors, keys and errors of programs are not.
+const SENTENCE = "/(^|[^\\w.#-])[A-Za-z]{2,} [a-z]{2,}|^[A-Z][a-z]{2,}/";
+const UNSEEN = [
+  "Property[key.name='class']",
+  "CallExpression[callee.property.name=/^(querySelector|querySelectorAll|closest|split|getElementById)$/]",
+  "NewExpression[callee.name='Error']",
+  "BinaryExpression[operator='===']",
+  "ImportDeclaration",
+];
+const NO_SENTENCES = ["Literal[value=", "TemplateElement[value.raw="].map(kind => ({
+  selector: `${kind}${SENTENCE}]:not(${UNSEEN.map(each => `${each} *`).join(", ")})`,
+  message: "What a reader sees is in words.js.",
+}));
+
 export default [
   js.configs.recommended,
   {
@@ -21,5 +35,10 @@ export default [
     },
   },
   {files: ["src/**/*.js"], languageOptions: {globals: globals.browser}},
+  {
+    files: ["src/rankwell/report/page/assets/*.js"],
+    ignores: ["**/words.js", "**/terms.js"],
+    rules: {"no-restricted-syntax": ["error", ...NO_SENTENCES]},
+  },
   {files: ["tests/page/*.js"], languageOptions: {globals: globals.node}},
 ];

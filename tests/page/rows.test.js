@@ -30,6 +30,11 @@ test("where lower is better, the largest rank is the worst and a rise is a loss"
   assert.equal(senseOf(0, measures[RANK]), "same");
 });
 
+test("of equally bad queries that with the later relevant result is the worse", () => {
+  assert.deepEqual(sorted("worst"), [4, 2, 3, 0, 1, 5]);
+  assert.deepEqual(sorted("worst", {reversed: true}), [1, 0, 3, 2, 4, 5]);
+});
+
 test("ids are in alphabetical order with numbers by size, equal ones in the order of the data", () => {
   assert.deepEqual(sorted("id"), [2, 1, 0, 5, 3, 4]);
 });

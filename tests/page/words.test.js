@@ -1,30 +1,25 @@
 import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
 import test from "node:test";
 
-import {ASSETS, load, openPage} from "./page.js";
+import {ASSETS, load} from "./page.js";
 
-openPage();
-const {folded, marked, pieces, words} = await load(`${ASSETS}/words.js`);
+const {counted, say} = await load(`${ASSETS}/words.js`);
 
-test("the pieces of a text joined are the text", () => {
-  for (const text of ["", "a  b, c.", "naïve 東京タワー 🌍", "don't stop"]) assert.equal(pieces(text).map(([piece]) => piece).join(""), text);
+test("one is singular, everything else plural", () => {
+  assert.deepEqual([counted(1, "id"), counted(0, "id"), counted(2000, "query"), counted(1, "query")], ["1 id", "0 ids", "2,000 queries", "1 query"]);
 });
 
-test("case, width and accents do not matter", () => {
-  assert.equal(folded("ÉTÉ"), "ete");
-  assert.equal(folded("Ｐａｒｉｓ"), "paris");
-  assert.notEqual(folded("ß"), folded("b"));
+test("the ranks between two lists are put into words", () => {
+  assert.equal(say.rankIn(9, "B", 8), "Rank 9 in B, 8 ranks higher here");
+  assert.equal(say.rankIn(1, "A", -1), "Rank 1 in A, 1 rank lower here");
+  assert.equal(say.rankIn(3, "A", 0), "Rank 3 in A, as here");
 });
 
-test("common words are not marked, unless there is no other", () => {
-  assert.deepEqual([...words("What is the Capital of Peru?")], ["capital", "peru"]);
-  assert.deepEqual([...words("to be or")], ["to", "be", "or"]);
-  assert.equal(words(null).size, 0);
-});
-
-test("marked words are nodes, the rest is text on one line", () => {
-  const nodes = marked("The élan\nof Peru", words("elan peru"));
-
-  assert.deepEqual(nodes.map(node => node.tag ?? node), ["The ", "mark", " of ", "mark"]);
-  assert.deepEqual([nodes[1].textContent, nodes[3].textContent], ["élan", "Peru"]);
+test("the frame names words that there are, and has no others", () => {
+  const frame = readFileSync(new URL(`../../src/rankwell/${ASSETS}/page.html`, import.meta.url), "utf8").replace(/[^]*<body>|<noscript>[^]*<\/noscript>/g, "");
+  const named = [...frame.matchAll(/data-say="([^"]*)"/g)].flatMap(each => each[1].split(" ")).map(each => each.split("@")[0]);
+  for (const name of named) assert.equal(typeof say[name], "string", name);
+  assert.deepEqual([...frame.matchAll(/>([^<>{]*[a-z]{2,}[^<>]*)</g)].map(each => each[1]), ["rankwell"]);
+  assert.doesNotMatch(frame, /(aria-label|title|placeholder)=/);
 });

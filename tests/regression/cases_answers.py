@@ -17,6 +17,7 @@ def _answers() -> dict[str, str]:
         "isolated": f"{base} --isolated answers/isolated.jsonl -o out",
         "texts": f"{texts} -c squad2",
         "texts-folder": f"{texts} -c squad2 --na-probs answers/na.json -o out",
+        "squad2-by-itself": texts,
         "nbest": f"answers {GOLD} answers/nbest.json -c squad2 -q",
         "rows": "answers answers/rows.jsonl answers/texts.json -c squad2",
         "nq": "answers answers/nq.jsonl answers/nq_given.json -c nq-open -q",

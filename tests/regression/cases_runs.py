@@ -51,6 +51,11 @@ def _evaluate() -> dict[str, str]:
         "doubled-best": f"evaluate qrels.txt doubled.run {SOME} --duplicates best",
         "scattered": f"evaluate qrels.txt scattered.run {SOME} -o out",
         "gzip": f"evaluate qrels.txt a.run.gz {SOME}",
+        "beir-folder": f"evaluate beir a.run {SOME} -o out",
+        "beir-split": f"evaluate beir a.run {SOME} --split dev",
+        "beir-no-split": "evaluate beir a.run --split train",
+        "grade-column": f"evaluate grades.csv a.run {SOME} --grade-column strict",
+        "grade-column-of-none": "evaluate qrels.txt a.run --grade-column strict",
         "msmarco": f"evaluate qrels.txt runs/msmarco.tsv {SOME} --run-format msmarco",
         "trec-named": f"{base} {SOME} --run-format trec --qrels-format trec",
         "intents": f"evaluate intents.txt a.run b.run -m '{INTENTS}' -o out",
@@ -147,6 +152,7 @@ def _compare() -> dict[str, str]:
         "places": f"evaluate qrels.txt a.run {SOME} -o one\nevaluate qrels.txt b.run c.run {SOME} -o two\ncompare one two\n"
         "compare first=one two --baseline first -o both",
         "family": f"{base} --family all",
+        "documents": f"compare qrels.txt a.run b.run {SOME} --documents corpus.jsonl -o out",
         "one-run": "compare qrels.txt a.run",
     }
     for name in FORMATS:
@@ -218,6 +224,7 @@ def _others() -> dict[str, str]:
         "check/corpus": "check qrels.txt a.run --corpus corpus.jsonl",
         "check/doubled": "check qrels.txt doubled.run scattered.run --run-format trec --qrels-format trec",
         "check/judgments": "check qrels.txt",
+        "check/strict": "check qrels.txt c.run --strict",
         "report/one": f"{made}\nreport out --overwrite",
         "report/two": f"{made}\n{old}\nreport out baseline=old -o page.html --title 'Both of them' --seed 3 --documents corpus.jsonl",
         "report/thumbnails": f"{made}\nreport out -o page.html --thumbnails 'pictures/{{id}}.png'",

@@ -78,6 +78,15 @@ def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None
     lines = [json.dumps({"query": query, "item": item, "grade": grade}, ensure_ascii=False) for query, item, grade in rows]
     _text(folder / "qrels.jsonl", "\n".join(lines) + "\n")
     _text(folder / "qrels.json", json.dumps(judgments, ensure_ascii=False))
+    both = "".join(f"{query},{item},{grade},{int(grade > 1)}\n" for query, item, grade in rows)
+    _text(folder / "grades.csv", "query,item,relevance,strict\n" + both)
+    (folder / "beir/qrels").mkdir(parents=True)
+    for split, most in (("test", len(rows)), ("dev", 40)):
+        lines = "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows[:most])
+        _text(folder / f"beir/qrels/{split}.tsv", "query-id\tcorpus-id\tscore\n" + lines)
+    _text(
+        folder / "beir/queries.jsonl", "".join(json.dumps({"_id": query, "text": f"about {query}"}) + "\n" for query in QUERIES)
+    )
     random = Random(5)
     intents = [(query, random.randint(1, 3), item, int(grade > 0)) for query, item, grade in rows]
     _text(folder / "intents.txt", "".join(f"{query} {intent} {item} {grade}\n" for query, intent, item, grade in intents))

@@ -310,6 +310,26 @@ def test_other_tables_have_their_names(comparison):
         comparison.to_polars("tables")
 
 
+def test_results_come_back_as_dictionaries_and_columns():
+    result = rankwell.evaluate({"p": {"a": 1}, "q": {"a": 0}}, {"one": {"p": {"a": 2.0}}}, ["RR", "P@1"], no_relevant="skip")
+
+    assert result.to_dict() == {"one": {"p": {"RR": 1.0, "P@1": 1.0}}}
+    assert {name: result.to_columns()[name] for name in ("run", "label", "mean", "sd", "n")} == {
+        "run": ["one", "one"],
+        "label": ["RR", "P@1"],
+        "mean": [1.0, 1.0],
+        "sd": [None, None],
+        "n": [1, 1],
+    }
+    assert result.to_columns("per_query")["value"] == [1.0, 1.0]
+    assert result.to_columns("per_query")["query"] == result.to_polars("per_query")["query"].to_list()
+    with pytest.raises(UnknownName, match="there is no table 'sumary'"):
+        result.to_columns("sumary")
+    both = rankwell.captions(np.eye(3), measures="R@1")
+    with pytest.raises(BadUsage, match=r"several values of R@1 for a query; take \.to_columns\('per_query'\)"):
+        both.to_dict()
+
+
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_every_table_of_a_comparison_becomes_a_data_frame(package):
     pytest.importorskip(package)

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
+from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_table import SystemFigure, SystemTable
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +225,27 @@ def test_both_themes_are_readable_and_kept(browser: Page, plain: Path):
     assert browser.run(fill) != dark
 
 
+@pytest.mark.parametrize("theme", [0, 1])
+def test_right_and_wrong_stand_out_and_differ_without_their_colours(theme: int):
+    """WCAG's contrast of 4.5 for every colour that writes on every ground that it is on; states have different shapes."""
+    assets = files("rankwell.report.page") / "assets"
+    style = (assets / "base.css").read_text(encoding="utf-8")
+    palette = {
+        name: "rgb({}, {}, {})".format(*(int(both[theme][place : place + 2], 16) for place in (1, 3, 5)))
+        for name, *both in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)
+    }
+    grounds = ["ground", "surface", "raised", "accent-soft", "good-soft", "bad-soft"]
+    for ink in ("ink", "quiet", "accent", "good", "bad", "unknown"):
+        for ground in grounds:
+            dark, light = sorted(luminance(palette[each]) for each in (ink, ground))
+            assert (light + 0.05) / (dark + 0.05) >= (4.5 if ink != "unknown" or ground == "ground" else 3), (ink, ground)
+    shapes = re.findall(
+        r"^  (\w+): \(\) => \[(.*?)\],$", (assets / "dom.js").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert {state for state, _ in shapes} == {"relevant", "nonrelevant", "unjudged", "junk"}
+    assert len({shape for _, shape in shapes}) == 4
+
+
 def contrast(browser: Page, selector: str) -> float:
     """The contrast of a text with the page behind it, as WCAG 2 defines it."""
     ink, ground = browser.run(
@@ -397,10 +422,33 @@ def test_the_first_measure_is_one_that_both_runs_have(browser: Page, tmp_path: P
     data = world(runs=["retriever", "reader", "other reader"])
     data["queries"]["values"][0][1:] = [[None] * 40, [None] * 40]
     data["queries"]["values"][1][0] = [None] * 40
-    data["differences"] = [{**data["differences"][0], "a": 1, "b": 2, "measure": 1}]
+    data["pair"] = [1, 2]
     browser.open(written(tmp_path, data), "#queries")
     chosen = [browser.run(f"document.querySelector('#{each}').selectedOptions[0].text") for each in ("measure", "run-a", "run-b")]
     assert chosen == ["AP", "reader", "other reader"]
+
+
+def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp_path: Path):
+    data = world() | {"protocol": "answers"}
+    data["queries"]["attributes"] = {"failed": ["reader", "none"] * 20, "why": ["wrong answer", "right"] * 20}
+    data["queries"]["unjudged"] = [[query % 7 for query in range(40)] for _ in data["runs"]]
+    rows = [("reader", "wrong answer", 20, 3), ("none", "right", 20, 20)]
+    data["failures"] = [{"failed": a, "why": b, "n": n, "share": n / 40, "alone": alone} for a, b, n, alone in rows]
+    data["warnings"] = [{"text": "Unjudged: 9.", "sort": "unjudged"}]
+    data["summary"] = [row | {"ceiling": 0.75, "chance": 0.125 * row["run"]} for row in data["summary"]]
+    browser.open(written(tmp_path, data))
+    assert browser.texts(".part > h2")[:2] == ["Who fails where", "Figures"]
+    assert browser.texts("section[aria-labelledby=failures] tbody th") == ["reader 20", "none 20"]
+    assert browser.texts("section[aria-labelledby=figures] thead th")[-2:] == ["Ceiling", "Chance"]
+    assert browser.texts("section[aria-labelledby=figures] tbody tr:first-child td")[-2:] == ["0.7500", "0.0000–0.1250"]
+    browser.click("section[aria-labelledby=failures] tbody td a")
+    assert browser.find("#shown").text == "20 of 40 queries"
+    assert browser.texts("#active .chip") == ["failed by: reader", "why: wrong answer"]
+    assert browser.texts("#filters .attribute label") == ["failed by", "why"]
+    browser.open(written(tmp_path, data))
+    browser.click(".warnings a")
+    assert browser.find("#presets [data-sort=unjudged]").get_attribute("aria-pressed") == "true"
+    assert browser.complaints() == []
 
 
 def test_a_text_that_repeats_the_id_is_shown_once(browser: Page, tmp_path: Path):
@@ -449,3 +497,174 @@ def test_panels_fill_their_card_and_stay_within_it(browser: Page, tmp_path: Path
         assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@contextmanager
+def width_of(browser: Page, width: int) -> Iterator[None]:
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        yield
+    finally:
+        browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("order", ["loss", "apart", "unjudged"])
+@pytest.mark.parametrize(("width", "address"), [(390, ""), (1440, "&query=q0003"), (1440, "")])
+def test_heads_stand_above_their_columns(browser: Page, tmp_path: Path, order: str, width: int, address: str):
+    data = world()
+    data["queries"]["unjudged"] = [[query % 4 for query in range(40)]] * 2
+    page = written(tmp_path, data)
+    ends = """Array.from(document.querySelectorAll('#table ' + arguments[0] + ' .number'))
+        .filter(each => each.offsetParent).map(each => Math.round(each.getBoundingClientRect().right))"""
+    with width_of(browser, width):
+        browser.open(page, f"#queries?sort={order}{address}")
+        browser.wait(lambda: browser.run(ends, "tbody tr.row"), "the rows")
+        heads, cells = (browser.run(ends, part) for part in ("thead", "tbody tr.row:nth-child(2)"))
+        assert heads == cells
+        assert len(heads) >= 3
+        browser.run("document.querySelector('#scroller').scrollTop = 300")
+        assert browser.run(
+            "document.querySelector('#table thead').getBoundingClientRect().top"
+            " - document.querySelector('#scroller').getBoundingClientRect().top"
+        ) == pytest.approx(1, abs=1)
+        assert (
+            browser.run("document.querySelector('#scroller').scrollWidth - document.querySelector('#scroller').clientWidth") == 0
+        )
+
+
+def test_every_sign_says_what_it_means(browser: Page, tmp_path: Path):
+    data = world()
+    data["queries"]["values"][0][1][3] = None
+    data["lists"]["3"][1] = [row for row in data["lists"]["3"][1] if row[0] != data["lists"]["3"][0][0][0]]
+    data["differences"].append({**data["differences"][0], "measure": 1, "low": None, "adjusted_p": None, "better": None})
+    page = written(tmp_path, data)
+    signs = """Array.from(document.querySelectorAll('main *')).filter(each => !each.children.length && each.offsetParent)
+        .filter(each => /^(–|[AB] (–|> \\d+|\\d+( [↑↓]\\d+)?))$/.test(each.textContent) && !each.closest('[aria-hidden=true]'))
+        .map(each => [each.textContent, each.title, each.getAttribute('aria-label')])"""
+    seen: dict[str, str] = {}
+    for address in ("#overview", "#queries?sort=id", "#queries?sort=id&query=q0003"):
+        browser.open(page, address)
+        browser.wait(lambda: browser.run(signs), f"signs of {address}")
+        for text, title, label in browser.run(signs):
+            assert title, (address, text)
+            assert title == label
+            seen[re.sub(r"\d+", "0", text)] = title
+
+    assert {"–", "B > 0", "B 0 ↓0", "A 0 ↑0"} <= set(seen), seen
+    assert re.fullmatch(r"Rank \d+ in B, \d+ ranks? lower here", seen["B 0 ↓0"])
+    browser.press("?")
+    assert "B 9 ↑8" in browser.find("#help").text
+
+
+def test_bars_are_as_high_as_their_counts_on_an_axis(browser: Page, tmp_path: Path):
+    data = world()
+    # Most queries are equal: their bar must not make that of a single query invisible, nor hide the proportion.
+    data["queries"]["values"][0][1] = [
+        value if query in (1, 2, 3) else data["queries"]["values"][0][0][query]
+        for query, value in enumerate(data["queries"]["values"][0][1])
+    ]
+    browser.open(written(tmp_path, data))
+    bars = browser.run(
+        """Array.from(document.querySelectorAll('#spread-card rect:not(.brush)'),
+        each => [parseInt(each.textContent), Number(each.getAttribute('height'))])"""
+    )
+    assert sum(n for n, _ in bars) == 40
+    (most, high), *rest = sorted(bars, reverse=True)
+    assert most >= 37
+    for n, height in rest:
+        assert height == pytest.approx(max(2, high * n / most))
+    labels = browser.texts("#spread-card svg > g > text")
+    assert labels[:2] == ["0", "10"]
+    assert {"40", "queries", "+0.02", "−0.02"} <= set(labels)
+    assert "2 pixels high" in browser.find("#spread-card .note").text
+    with width_of(browser, 390):
+        browser.wait(lambda: len(browser.texts("#spread-card svg > g > text")) < len(labels), "a chart with fewer labels")
+        assert browser.run("document.querySelector('#spread-card svg').getBoundingClientRect().width") <= 360
+
+
+def write_note(browser: Page, page: Path, query: str, tags: str, note: str) -> None:
+    browser.open(page, f"#queries?sort=id&query={query}")
+    if not browser.find("#own-tags").is_displayed():
+        browser.click(".own-fields summary")
+    browser.find("#own-tags").send_keys(tags)
+    browser.find("#own-note").send_keys(note)
+
+
+def test_notes_and_tags_are_kept_filtered_and_downloaded(browser: Page, tmp_path: Path):
+    (tmp_path / "other").mkdir()
+    page, other = written(tmp_path, world()), written(tmp_path / "other", world(n=39))
+    write_note(browser, page, "q0003", "hard, look again,hard", '=1+1 "quoted"\nsecond line')
+    write_note(browser, page, "q0001", "hard", "")
+    assert "Kept in this browser" in browser.find(".own-fields .note").text
+
+    browser.open(page, "#queries?sort=id")
+    assert [browser.texts(f"tr[data-query='{query}'] .own") for query in (1, 2, 3)] == [["hard"], [], ["hard+1"]]
+    assert "=1+1" in (browser.find("tr[data-query='3'] .own").get_attribute("title") or "")
+    assert browser.texts("#filters fieldset:last-child .check") == ["a note1", "hard2", "look again1"]
+    browser.click("#tag-1")
+    assert browser.column("id") == ["q0001", "q0003"]
+    browser.click("#tag-1")
+    browser.click("#tag-0")
+    assert browser.column("id") == ["q0003"]
+    assert browser.texts("#active .chip") == ["a note"]
+
+    browser.click("#save-notes")
+    path = browser.downloads / "notes.csv"
+    browser.wait(lambda: path.exists() and path.stat().st_size, "the download")
+    assert list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))) == [
+        ["query", "tags", "note"],
+        ["q0001", "hard", ""],
+        ["q0003", "hard; look again", '\'=1+1 "quoted"\nsecond line'],
+    ]
+
+    browser.open(other, "#queries?sort=id")
+    assert browser.texts(".own") == []
+    assert not browser.find("#save-notes").is_displayed()
+    # What is taken away leaves nothing behind.
+    for query in ("q0001", "q0003"):
+        browser.open(page, f"#queries?query={query}")
+        for box in ("#own-tags", "#own-note"):
+            browser.find(box).send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
+    assert browser.run("Object.keys(localStorage).filter(each => each.startsWith('rankwell-notes'))") == []
+    assert browser.complaints() == []
+
+
+def test_without_storage_notes_last_for_the_session_and_the_page_says_so(browser: Page, plain: Path):
+    denied = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})"
+    script = browser.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": denied})
+    try:
+        write_note(browser, plain, "q0002", "hard", "why?")
+        assert "last until it is closed" in browser.find(".own-fields .note").text
+        browser.press(Keys.TAB + Keys.ESCAPE)
+        browser.wait(lambda: browser.texts("tr[data-query='2'] .own") == ["hard"], "the tag in its row")
+        browser.click("tr[data-query='2'] a.id")
+        assert browser.run("document.querySelector('#own-note').value") == "why?"
+        assert browser.complaints() == []
+    finally:
+        browser.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
+def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path: Path):
+    figures = {"b": 9.5, "a": 80.0, "c": 10.25, "none": None}
+    cells = [SystemFigure(name, "m", mean, 4, gap="" if mean else "failed") for name, mean in figures.items()]
+    page = tmp_path / "table.html"
+    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    browser.open(page)
+    names = "Array.from(document.querySelectorAll('tbody tr'), each => each.children[0].firstChild.textContent.trim())"
+    orders = {
+        "thead th:nth-child(2) button": [["a", "c", "b", "none"], ["b", "c", "a", "none"]],
+        "thead th:nth-child(1) button": [["a", "b", "c", "none"], ["none", "c", "b", "a"]],
+    }
+    for selector, expected in orders.items():
+        for way, order in zip(
+            ("descending", "ascending") if "2" in selector else ("ascending", "descending"), expected, strict=True
+        ):
+            browser.click(selector)
+            assert browser.run(names) == order
+            assert browser.run("Array.from(document.querySelectorAll('[aria-sort]'), each => each.ariaSort)") == [way]
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = browser.run(ground)
+    browser.click("#theme")
+    assert browser.run(ground) != before
+    assert browser.complaints() == []

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from answer_forms import lines, qa, squad, written
 from rankwell.cli import main
 from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
@@ -25,6 +26,9 @@ from rankwell.io.result_folder import read_results
 from rankwell.report import charts
 from rankwell.report.folder import DETAIL_TYPES, write_parquet, write_result
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, document, rounded, scripts
+from rankwell.report.present import present
+from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.runs.evaluation import evaluate
 
 HOSTILE = [
@@ -199,7 +203,15 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
     told = {name: {queries["id"][place] for place in places} for name, places in queries["flags"].items()}
     everywhere = flags.pop("unjudged in the first 10")
     assert len(everywhere) == 40
-    assert "unjudged in the first 10: all 40 queries" in data["notes"]
+    near = table[table["rank"] <= 10]
+    shares = [(run, near[(near.run == run)]) for run in data["runs"]]
+    told_of = ", ".join(
+        f"{run} {(mine.state == 'unjudged').sum()} of {len(mine)} ({100 * (mine.state == 'unjudged').mean():.2f} %)"
+        for run, mine in shares
+    )
+    text = f"Unjudged among the first 10 results, in 40 queries: {told_of}."
+    assert data["warnings"] == [{"text": text, "sort": "unjudged"}]
+    assert not any("unjudged" in note for note in data["notes"])
     assert told == flags
     assert set(told) == {"missing from run 1", "tie at the cut"}
 
@@ -220,7 +232,7 @@ def test_means_and_differences_are_those_of_summary_and_compare(
     assert main() == 0
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == data["verdicts"][0]
-    assert f"its page: {tmp_path / 'compared' / 'report.html'}" in said.err
+    assert f"HTML page: {tmp_path / 'compared' / 'report.html'}" in said.err
     again = data_of(tmp_path / "compared" / "report.html")
     for name in ("verdicts", "differences", "queries", "lists", "items", "summary", "measures", "charts"):
         assert again[name] == data[name], name
@@ -324,13 +336,25 @@ def test_at_most_500_queries_by_the_stated_rule(tmp_path: Path) -> None:
     known = [dict(zip(each.queries, each.values, strict=True)) for each in exact]
     first = np.array([[mine.get(query, np.nan) for query in data["queries"]["id"]] for mine in known])
     spread, mean = np.nan_to_num(np.abs(first[0] - first[1])), np.nanmean(first, axis=0)
-    rest = list(range(720))
-    for key, most in ((-spread, apart), (mean, worst), (-mean, best)):
-        taken = sorted(rest, key=lambda at: (round(key[at], 12), at))[:most]
+    ranks = [[np.inf if rank is None else rank for rank in run] for run in data["queries"]["first"]]
+    late, rest = -np.mean(ranks, axis=0), list(range(720))
+    for key, further, most in ((-spread, 0 * mean, apart), (mean, late, worst), (-mean, 0 * mean, best)):
+        taken = sorted(rest, key=lambda at: (round(key[at], 12), further[at], at))[:most]
         assert set(taken) <= set(chosen)
         rest = [at for at in rest if at not in taken]
     assert len(set(rest) & set(chosen)) == drawn
     assert "at random (seed 0)" in rule
+
+
+def test_of_equally_bad_queries_those_with_the_latest_relevant_result_have_lists(tmp_path: Path) -> None:
+    ranks = {f"q{number:03}": 2 + number % 7 for number in range(700)}
+    run = {query: {f"i{place}": -float(place) for place in range(1, 9)} for query in ranks}
+    truth = {query: {f"i{rank}": 1} for query, rank in ranks.items()}
+    keep(evaluate(truth, {"a": run}, ["Success@1"], details=True), tmp_path)
+
+    data = data_of(page(tmp_path))
+
+    assert {data["queries"]["id"].index(query) for query, rank in ranks.items() if rank == 8} <= set(map(int, data["lists"]))
 
 
 def test_many_relevant_items_are_cut_as_stated(tmp_path: Path) -> None:
@@ -439,6 +463,81 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
         assert sum(value for value in mine if value is not None) == pytest.approx(np.nansum(each.values), rel=1e-6)
     for query, (rows,) in data["lists"].items():
         assert {row[5]["direction"] for row in rows} == {ways[int(query)]}
+
+
+def test_ceilings_and_chance_levels_stand_beside_the_figures(tmp_path: Path) -> None:
+    keep(captions(np.random.default_rng(0).random((12, 12)), intervals="none"), tmp_path)
+    rows = json.loads((tmp_path / "summary.json").read_bytes())["rows"]
+    levels = [(row.get("ceiling"), row.get("chance")) for row in data_of(page(tmp_path))["summary"]]
+    assert levels == [(row["ceiling"], row["chance"]) for row in rows]
+    assert levels[0] == (100, pytest.approx(100 / 12))
+
+
+def answers_folder(folder: Path) -> Path:
+    """The result of a retriever and a reader, and of the same reader on the right passages, over four questions."""
+    gold = squad(*[qa(f"q{number}", context=f"Paris is {number}.") for number in range(4)])
+    given = [{"id": f"q{number}", "rank": 1, "text": text} for number, text in enumerate(("Paris", "Rome", None, "Rome"))]
+    run = "".join(
+        f"q{number} Q0 {document} 1 1.0 x\n" for number, document in enumerate(("France#0", "France#0", "France#0", "none"))
+    )
+    (folder / "bm25.run").write_text(run)
+    result = evaluate_answers(
+        written(folder / "gold.json", gold),
+        lines(folder / "reader.jsonl", *given),
+        retrieved=str(folder / "bm25.run"),
+        isolated=lines(folder / "isolated.jsonl", *({**each, "text": "Paris"} for each in given)),
+        convention="piaf-article",
+        details=True,
+        intervals="none",
+    )
+    present(result, output=folder / "out", charts=False, tables={"failures": result.failures})
+    return folder / "out"
+
+
+def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
+    data = data_of(page(answers_folder(tmp_path)))
+    assert (
+        data["verdicts"][0]
+        == "3 of 4 questions fail: retriever 1 · reader 1 · no-answer 1, by reader_top1_accuracy over all questions."
+    )
+    assert [(row["failed"], row["n"], row["share"], row["alone"]) for row in data["failures"]] == [
+        ("retriever", 1, 0.25, 1), ("reader", 1, 0.25, 1), ("no-answer", 1, 0.25, 1), ("none", 1, 0.25, 1),
+    ]  # fmt: skip
+    attributes = data["queries"]["attributes"]
+    assert sorted(set(attributes["failed"])) == sorted(row["failed"] for row in data["failures"])
+    assert [data["runs"][run] for run in data["pair"]] == ["reader", "isolated"]
+    (note,) = [note for note in data["notes"] if "bm25" in note and "compared" in note]
+    shared = [each["label"] for each in data["measures"] if each["label"].startswith("reader")]
+    own = ", ".join(each["label"] for each in data["measures"][: -len(shared)])
+    assert note == (
+        f"runs are compared by the measures that both have; {len(data['measures'])} are not of all runs: "
+        f"{own} of 'bm25'; {', '.join(shared)} of 'reader', 'isolated'"
+    )
+
+
+def test_a_and_b_begin_with_the_pair_of_the_headline(tmp_path: Path) -> None:
+    """Of all pairs the leader is B and the runner-up A; their differences come first, B less A."""
+    folder = made(tmp_path / "four", 60, runs=4)
+    data = data_of(page(folder))
+    means = {row["run"]: row["mean"] for row in data["summary"] if row["measure"] == 0}
+    second, leader = sorted(means, key=means.__getitem__)[-2:]
+    assert data["verdicts"][0].startswith(f"run {leader} leads")
+    assert data["pair"] == [second, leader]
+    first = data["differences"][0]
+    assert [first["a"], first["b"]] == [second, leader]
+    a, b = (data["queries"]["values"][0][run] for run in (second, leader))
+    both = [round(y - x, 9) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    assert first["difference"] == pytest.approx(np.mean(both), abs=1e-6)
+    assert first["low"] < first["difference"] < first["high"]
+    assert [first[name] for name in ("better", "worse", "equal")] == [
+        sum(map(test, both)) for test in (lambda each: each > 0, lambda each: each < 0, lambda each: each == 0)
+    ]
+    sys.argv = ["rankwell", "compare", str(folder), "-o", str(tmp_path / "compared")]
+    assert main() == 0
+    again = data_of(tmp_path / "compared" / "report.html")
+    assert again["pair"] == data["pair"]
+    in_order = [sorted(each["differences"], key=lambda row: (row["a"], row["b"], row["measure"])) for each in (again, data)]
+    assert in_order[0] == in_order[1]
 
 
 def test_pictures_stand_once(tmp_path: Path) -> None:
@@ -627,7 +726,8 @@ def test_charts_show_what_can_be_taken_in_at_a_glance(tmp_path: Path) -> None:
     found = {each["id"]: each for each in data_of(page(folder))["charts"]}
     assert set(found) == {"intervals", "k_curves", "critical_difference"}
     assert [len(each["spec"]["concat"]) for each in found.values()] == [3, 1, 1]
-    assert found["intervals"]["note"].endswith("the first 3 of 4 measures")
+    assert found["intervals"]["note"].endswith("the first 3 of 4 measures; scales differ between panels")
+    assert "scales" not in found["k_curves"]["note"] + found["critical_difference"]["note"]
     assert found["critical_difference"]["note"].endswith("the first of 4 measures")
 
 

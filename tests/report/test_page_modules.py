@@ -101,7 +101,8 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     assets = {
         f"report/page/assets/{each.name}" for each in (package / "report/page/assets").iterdir() if each.name.endswith(".js")
     }
-    assert set(names) - set(views) == assets, "a module that nothing imports"
+    # The page of systems has a script of its own.
+    assert set(names) - set(views) == assets - {"report/page/assets/systems.js"}, "a module that nothing imports"
     assert len(names) == len(set(names))
     assert names[-1] == "report/page/assets/start.js"
 

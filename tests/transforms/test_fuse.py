@@ -523,7 +523,7 @@ def test_notes_say_what_scores_below_0_do(tmp_path: Path, monkeypatch: pytest.Mo
     assert call(*paths, "-o", tmp_path / "f.run", "--method", "combmnz", "--normalise", "none", monkeypatch=monkeypatch) == 0
 
     said = capsys.readouterr().err
-    assert "combmnz of a, b; normalise none, absent zero" in said
+    assert "fused by combmnz: a, b; normalise none, absent zero" in said
     assert "some runs lack some (b 1)" in said
     assert "counts 0 in it, which is more" in said
     assert "multiplies scores below 0" in said
@@ -558,3 +558,19 @@ def test_ways_are_written_as_they_are_read() -> None:
     assert parse_fusion("combsum").normalise == "min-max"
     assert parse_fusion("combsum", normalise="z-score").absent == "lowest"
     assert np.isclose(parse_fusion("combgmnz(gamma=0.5)").given["gamma"], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"), [("x", "fused does not beat its best input, a: AP 0.5000 against 0.5000"), ("y", "")]
+)
+def test_a_fusion_that_does_not_beat_its_best_input_is_reported(second, message, tmp_path: Path, monkeypatch, capsys) -> None:
+    queries = [f"q{each}" for each in range(6)]
+    runs = [{query: {item: 2.0, "z": 1.0} for query in queries} for item in ("x", second)]
+    paths = written(tmp_path, runs, {query: {"x": 1, "y": 1} for query in queries})
+    tuning = ["--tune", tmp_path / "judged.qrels", "--step", 0.5, "--folds", 2, "-m", "AP"]
+
+    assert call(*paths, "-o", tmp_path / "fused.run", *tuning, monkeypatch=monkeypatch) == 0
+
+    said = capsys.readouterr().err
+    assert message in said
+    assert ("does not beat" in said) == bool(message)

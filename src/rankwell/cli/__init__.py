@@ -91,7 +91,7 @@ def _dispatch(arguments: list[str]) -> int:
             raise KeyboardInterrupt from error
         import traceback
 
-        _say(traceback.format_exc() + "rankwell: internal error; please report it with the lines above.")
+        _say(traceback.format_exc() + "rankwell: internal error; please report it with the lines above.", fold=False)
         return 3
 
 
@@ -114,8 +114,8 @@ def _run(arguments: list[str]) -> int:
 
             Console().print(page(words, Console().width))
             return 0
-        command = command_function(words)
-        places, named = bind(command, rest)
+        command, quiet = command_function(words), "--quiet" in options
+        places, named = bind(command, [*filter("--quiet".__ne__, options), *rest[len(options) :]])
         # Some commands have an option of this name.
         allowed = "overwrite" not in command.__annotations__ and named.pop("overwrite", False)
         files = files_to_write(command, places, named, allowed)
@@ -130,7 +130,9 @@ def _run(arguments: list[str]) -> int:
     if output is None:
         return 0
     for note in output.notes:
-        _say(note)
+        # `report.Aside`, which is loaded where there is one.
+        if not (quiet and type(note).__name__ == "Aside"):
+            _say(note)
     if output.text:
         text = output.text if output.text.endswith("\n") else output.text + "\n"
         if sys.stdout.isatty():
@@ -148,16 +150,34 @@ def _one_line(message: object) -> str:
     return str(message).replace("\n", "\\n")
 
 
-def _say(text: str) -> None:
-    """Writes a message with control characters as escapes, except ends of lines and bytes of ids that are not UTF-8."""
+def _say(text: str, *, fold: bool = True) -> None:
+    """Writes a message with control characters as escapes, except ends of lines and bytes of ids that are not UTF-8.
+
+    fold: whether a terminal gets it on lines of its width.
+    """
     from rankwell.errors import printable
 
+    text = printable(text, frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00)))))
     try:
-        sys.stderr.write(printable(text, frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))) + "\n")
+        sys.stderr.write((_folded(text) if fold and sys.stderr.isatty() else text) + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+def _folded(text: str) -> str:
+    """A message on lines of the terminal's width, broken at blanks: none within quotes or within a name on the command line."""
+    import re
+    from pathlib import Path
+
+    from rankwell.report import folded, terminal_of
+
+    names = [*sys.argv[1:], *(Path(word).stem for word in sys.argv[1:])]
+    whole = [re.escape(name) for name in sorted(names, key=len, reverse=True) if " " in name.strip()]
+    pattern = "|".join([*whole, r"(?<!\w)'[^']*'(?!\w)", '"[^"]*"', "`[^`]*`"])
+    held = re.sub(pattern, lambda match: match[0].replace(" ", "\0"), text)
+    return folded(held, terminal_of(sys.stderr), "  ").replace("\0", " ")
 
 
 class _Bars:

@@ -75,4 +75,6 @@ def bench(
     text = result.render(format, terminal=report.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
-    return Output(text=text, notes=(*notes, result.status, f"wrote {wrote}/"), exit_code=2 if result.failed else 0)
+    return Output(
+        text=text, notes=(*notes, *map(report.Aside, (result.status, f"wrote {wrote}/"))), exit_code=2 if result.failed else 0
+    )

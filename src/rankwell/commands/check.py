@@ -1,22 +1,74 @@
 """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.tables import Judgments
-from rankwell.errors import BadUsage
+from rankwell.core.tables.ranking import hits_of_ranking
 from rankwell.evaluation.judged import name_runs
+from rankwell.evaluation.mistakes import RunPlace, copies, judgment_mistakes, run_mistakes
 from rankwell.io import files as io
 from rankwell.report.present import Output
 
 _CUTS = (1, 5, 10, 20, 100, 1000)
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line of a check: what was counted in which file; an error is certain to make numbers wrong, a note is a fact."""
+
+    file: str
+    check: str
+    level: Level
+    count: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Findings:
+    """The findings of a check, file by file, and notes in whole sentences; printed as the table of the command line."""
+
+    rows: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Those that are certain to make numbers wrong or undefined."""
+        return [each for each in self.rows if each.level == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """Those that may be right for the data."""
+        return [each for each in self.rows if each.level == "warning"]
+
+    @property
+    def count(self) -> str:
+        """The numbers of errors and of warnings."""
+        return f"errors: {len(self.errors)}, warnings: {len(self.warnings)}"
+
+    def text(self, format: report.Format = "table", terminal: report.Terminal = report.PLAIN) -> str:  # noqa: A002
+        """The rows in one of the formats of the command line."""
+        return report.render_rows([vars(each) for each in self.rows], format, terminal=terminal)
+
+    def __str__(self) -> str:
+        return self.text() + "\n".join([*self.notes, self.count])
+
+    __repr__ = __str__
 
 
 def check(
@@ -26,9 +78,12 @@ def check(
     corpus: Path | None = None,
     qrels_format: str | None = None,
     run_format: str | None = None,
+    strict: bool = False,
     format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
 ) -> Output:
     """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself.
+
+    An error is certain to make numbers wrong or undefined; a warning may be right for your data. Exit 1 with an error.
 
     Parameters
     ----------
@@ -42,51 +97,72 @@ def check(
         Name of the judgments' format, where their content does not determine it.
     run_format
         Name of the runs' format, where their content does not determine it.
+    strict
+        Exit 1 with a warning, too.
     """
-    truth = io.find_judgments(qrels, format=qrels_format)
-    notes = [f"judgments: read as {truth.format}", *truth.notes]
+    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, judgments_format=qrels_format, run_format=run_format)
+    text = found.text(format, report.terminal_of(sys.stdout))
+    return Output(
+        text=text,
+        notes=(*found.notes, report.Aside(found.count)),
+        exit_code=int(bool(found.errors or (strict and found.warnings))),
+    )
+
+
+def check_places(
+    judgments: Any,
+    runs: Mapping[str, Any],
+    *,
+    corpus: str | Path | None = None,
+    judgments_format: str | None = None,
+    run_format: str | None = None,
+) -> Findings:
+    """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
+    truth = io.find_judgments(judgments, format=judgments_format)
+    notes = [*truth.notes]
     flat = truth.table.flat
     grades = ", ".join(f"{grade:g}: {int((flat.grades == grade).sum())}" for grade in np.unique(flat.grades).tolist())
     relevant = np.bincount(flat.query_of_row[flat.grades > 0], minlength=len(flat.queries))
     none = [flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()]
     findings = [
-        _note("judgments", "queries", len(flat.queries)),
-        _note("judgments", "judged items", len(flat.items), f"by grade {grades}"),
-        _finding("judgments", "queries without anything relevant", none),
+        Finding("judgments", "queries", "note", len(flat.queries)),
+        Finding("judgments", "judged items", "note", len(flat.items), f"by grade {grades}"),
+        _finding("judgments", "queries with no relevant item", none),
     ]
-    if corpus:
+    mistakes = [("judgments", each) for each in judgment_mistakes(flat)]
+    if corpus is not None:
         known = io.read_ids(corpus)
         lacking = sorted({item for item in flat.items if item not in known})
-        findings += [_note("corpus", "items", len(known)), _finding("corpus", "judged items that the corpus lacks", lacking)]
-    named = name_runs(list(runs))
-    if not named and not findings:
-        raise BadUsage("name at least one run after the judgments: rankwell check QRELS RUN...")
-    for name, place in named.items():
+        findings += [
+            Finding("corpus", "items", "note", len(known)),
+            _finding("corpus", "judged items that the corpus lacks", lacking),
+        ]
+    for name, place in runs.items():
         ranking = io.check_ranking(place, format=run_format)
-        notes += [f"{name}: read as {ranking.format}", *ranking.notes]
+        notes += ranking.notes
         findings += _about_run(name, flat, ranking)
-    return Output(text=report.render_rows(findings, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(notes))
+        run = RunPlace(name, hits_of_ranking(ranking.table, flat), place, ranking.format, run_format)
+        mistakes += [(name, each) for each in run_mistakes(run, flat)]
+    mistakes += [("runs", each) for each in copies(runs)]
+    findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]
+    return Findings(tuple(findings), (*notes, *(each.sentence for _, each in mistakes)))
 
 
-def _note(file: str, what: str, count: int, detail: str = "") -> report.Row:
-    """A fact."""
-    return {"file": file, "check": what, "level": "note", "count": count, "detail": detail}
-
-
-def _finding(file: str, what: str, names: Sequence[str]) -> report.Row:
-    """A warning with the first names, of what changes numbers; a note where there is none."""
+def _finding(file: str, what: str, names: Sequence[str], level: Level = "warning") -> Finding:
+    """A finding with the first names, of what changes numbers; a note where there is none."""
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return {**_note(file, what, len(names), shown), "level": "warning" if names else "note"}
+    return Finding(file, what, level if names else "note", len(names), shown)
 
 
-def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[report.Row]:
+def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[Finding]:
     table = ranking.table
     lengths: list[int] = np.diff(table.offsets).tolist()
     parts = list(zip(table.queries, pairwise(table.offsets.tolist()), strict=True))
     known = set(table.queries)
+    lacking = [query for query in truth.queries if query not in known]
     warned = {
-        "judged queries that the run lacks": [query for query in truth.queries if query not in known],
-        "queries that the judgments lack": [query for query in table.queries if query not in truth.index],
+        "judged queries missing from the run": lacking,
+        "queries without judgments": [query for query in table.queries if query not in truth.index],
         "queries that list an item twice": ranking.duplicated,
         "queries whose ranks contradict their scores": ranking.contradicting,
         "queries that retrieve themselves": [query for query, (start, stop) in parts if query in table.items[start:stop]],
@@ -99,4 +175,10 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
                 tied[cut].append(query)
     warned |= {f"queries with a tie across rank {cut}": queries for cut, queries in tied.items() if queries}
     sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
-    return [_note(name, "queries", len(known), sizes), *(_finding(name, what, names) for what, names in warned.items())]
+    # `evaluate` refuses a run that lists an item twice, or has no judged query.
+    errors = {
+        "queries that list an item twice",
+        *(["judged queries missing from the run"] if len(lacking) == len(truth.queries) else []),
+    }
+    rows = (_finding(name, what, names, "error" if what in errors else "warning") for what, names in warned.items())
+    return [Finding(name, "queries", "note", len(known), sizes), *rows]

@@ -36,12 +36,15 @@ class ComparedQueries:
         For judgments and runs: whose words and rules.
     query_texts
         For judgments and runs: file of the queries' texts, whose further columns are attributes for --group and --cluster.
+    documents
+        File of what the items say, for the lists of the page that -o writes.
     """
 
     group: str | None = None
     cluster: str | None = None
     convention: ConventionName = "rankwell"
     query_texts: str | None = None
+    documents: str | None = None
 
 
 def compare(
@@ -70,6 +73,8 @@ def compare(
     if output is not None:
         refuse_blocked(output, folder=True)
         refuse_foreign(output, [NAME])
+    elif queries.documents is not None:
+        raise BadUsage("--documents is for the page that -o writes; name a folder with -o, or leave it out.")
     gathered = _gather(places, options, queries, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
@@ -85,8 +90,8 @@ def compare(
         if output is not None:
             from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
 
-            write_report([output], output / NAME, seed=options.seed)
-            done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
+            write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
+            done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
     if format not in ("table", "md", "latex"):
         return done
     terminal = report.terminal_of(sys.stdout)
@@ -136,7 +141,7 @@ def _gather(
     attributes = {name: {query: texts[name] for query, texts in of_queries.items() if name in texts} for name in names}
     origin = Origin(
         rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
-        notes=[f"{name}: read as {form}" for name, form in result.formats.items()] + list(result.notes),
+        notes=result.notes,
         sources=result.sources,
         details=result.details,
         queries=result.queries,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from rankwell.core.options import Option
 from rankwell.experiments.files import convert_former, read_experiment, read_statements
-from rankwell.report.present import Output
+from rankwell.report.present import Aside, Output
 from rankwell.store import Source, write_text
 
 
@@ -28,4 +28,4 @@ def experiment(source: Path, target: Annotated[Path, Option(writes="file")], /) 
         read_experiment(target)
     else:
         read_statements(target)
-    return Output(notes=(f"wrote {target}",))
+    return Output(notes=(Aside(f"wrote {target}"),))

@@ -13,7 +13,7 @@ from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.matrices import write_ids
 from rankwell.locks import locked
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
 
 _CHUNK_BATCHES = 32
@@ -112,7 +112,7 @@ def encode(
         )
     if resumed:
         notes.append(f"{resumed} vectors were there from a run that had not ended")
-    return Output(notes=(*notes, f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})"))
+    return Output(notes=(*notes, Aside(f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})")))
 
 
 def _encoder(model: str, options: EncodeOptions) -> TextEncoder:

@@ -1,12 +1,33 @@
 """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a worked example."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from rankwell import report
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import Measure, at_each_cutoff, is_word, parse_measure
 from rankwell.errors import BadUsage
 from rankwell.report.present import Output
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The measures that a name stands for, each with the places where it does, the plain reading first; printed in words."""
+
+    name: str
+    meanings: Mapping[Measure, Sequence[str]]
+
+    def __str__(self) -> str:
+        several = len(self.meanings) > 1
+        first = f"{self.name} means {f'{len(self.meanings)} different things' if several else 'one thing'}:\n"
+        described: dict[str, dict[Measure, Sequence[str]]] = {}
+        for measure, places in self.meanings.items():
+            described.setdefault(measure.name, {})[measure] = places
+        return first + "\n".join(map(_describe, described.values()))
+
+    __repr__ = __str__
 
 
 def explain(name: str, /) -> Output:
@@ -17,12 +38,9 @@ def explain(name: str, /) -> Output:
     name
         A measure (nDCG@10), another tool's word for one (ndcg_cut_10), or a word that means several things (Recall@5).
     """
-    found = meanings(name)
-    first = f"{name} means {f'{len(found)} different things' if len(found) > 1 else 'one thing'}:\n"
-    described: dict[str, dict[Measure, list[str]]] = {}
-    for measure, places in found.items():
-        described.setdefault(measure.name, {})[measure] = places
-    return Output(text=first + "\n".join(map(_describe, described.values())))
+    terminal, text = report.terminal_of(sys.stdout), str(Explanation(name, meanings(name)))
+    lines = [line if line.startswith("  >>>") else report.folded(line, terminal, "  ") for line in text.split("\n")]
+    return Output(text="\n".join(lines))
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
@@ -43,7 +61,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
 
 def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The plain reading, then every convention that has a word of its own for the name."""
-    yield "by itself", {}
+    yield "default", {}
     for each in CONVENTIONS:
         words = dict(CONVENTIONS[each].words)
         if is_word(name, words):
@@ -53,7 +71,7 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
                 yield f"--convention {each}, {part}", {**words, **own}
 
 
-def _describe(meanings: dict[Measure, list[str]]) -> str:
+def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = next(iter(meanings)).entry
     lines = ["", *(f"{measure}   ({', '.join(where)})" for measure, where in meanings.items()), f"  {form(entry)}"]

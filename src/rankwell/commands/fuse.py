@@ -1,7 +1,7 @@
 """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +12,14 @@ import rankwell
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
+from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
+from rankwell.report import Row
 from rankwell.report.present import FilePath, Output, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
@@ -93,7 +95,7 @@ def fuse(
         fused = fuse_runs(rankings, options=one, progress=progress)
         fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
         rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
-        first = f"{fusion.method} of {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
+        first = f"fused by {fusion.method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
         return Output(notes=(first, *fusion_notes(fusion, rankings), *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
@@ -108,7 +110,8 @@ def fuse(
     # The runs, the fused run without tuning, and the tuned one.
     every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
     result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
-    notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_tuning_notes(tuned, rankings)]
+    notes = [*judgments.notes, *_tuning_notes(tuned, rankings)]
+    notes += _defeat(result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher")
     result_notes = [*result.notes, *result.interval_notes]
     terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
     every_note, tables = [*notes, *result_notes], {"choices": tuned.rows}
@@ -130,7 +133,18 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     lost = [f"{empty} queries without items are not in {output}: the format cannot hold them"] if empty else []
-    return [f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} queries, {written})", *lost]
+    return [report.Aside(f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} queries, {written})"), *lost]
+
+
+def _defeat(summary: Sequence[Row], inputs: Sequence[str], fused: str, *, higher: bool) -> list[str]:
+    """A note where the fused run does not beat the best of its inputs by the measure of the tuning."""
+    first = summary[0]
+    means = {row["run"]: row["mean"] for row in summary if row["measure"] == first["measure"]}
+    best = (max if higher else min)(inputs, key=means.__getitem__)
+    if means[fused] != means[best] and (means[fused] > means[best]) == higher:
+        return []
+    shown = [figure(means[run], first["unit"]) for run in (fused, best)]
+    return [f"{fused} does not beat its best input, {best}: {first['label']} {shown[0]} against {shown[1]}"]
 
 
 def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[str]:

@@ -1,5 +1,6 @@
 """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,7 @@ def gate(
     if junit is not None:
         refuse_blocked(junit)
     try:
-        lines, notes = _check_all(folder, options.required(), options)
+        lines, notes = check_requirements(folder, options.required(), options)
     except RankwellError as error:
         # What an earlier call wrote there would say that all is well.
         if junit is not None:
@@ -111,14 +112,14 @@ def gate(
     if format == "table":
         sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n" for each in lines]
         total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
-        text = "".join([*sentences, f"gate: {total}\n"])
+        text = report.folded("".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8)
     else:
         text = report.render_rows([each.as_row() for each in lines], format, notes=notes)
     said = () if format == "json" else tuple(notes)
     return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
 
 
-def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
+def check_requirements(folder: Path, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
     """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
     if not required.require and not required.no_regression:
         raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
@@ -162,7 +163,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
         mine = [(each, own) for each, own in known if each.run in (run, base)]
         if not required.measures:
             mine, only = _shared(mine, run, base)
-            notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
+            notes += [f"{', '.join(only)}: {base} has no such values, and they are not compared"] if only else []
         result = compare_values(
             [each for each, _ in mine],
             baseline=base,
@@ -260,8 +261,8 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     # How much is lost at best, and at worst.
     least, most = (low, high) if lower else (-high, -low)
     passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
-    wrong, right = ("is", "is not surely") if tolerance is None else ("may be", "is not")
-    than = f"worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
+    wrong, right = ("is", "is not") if tolerance is None else ("may be", "is not")
+    than = f"{'' if tolerance else 'significantly '}worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
     unit = row["unit"] if row["unit"] != "count" else "rank"
     ends = f"[{figure(low, unit)}, {figure(high, unit)}]"
     numbers = f"{figure(row['mean'], unit, signed=True)} {ends} ({row['unit']}, n = {row['n']})"

@@ -29,7 +29,7 @@ def measures(
     shown = [{"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"])} for each in rows]
     return Output(
         text=report.render_rows(shown, "table", terminal=report.terminal_of(sys.stdout)),
-        notes=("`rankwell explain NAME` says more about each.",),
+        notes=(report.Aside("`rankwell explain NAME` says more about each."),),
     )
 
 

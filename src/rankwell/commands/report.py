@@ -88,7 +88,7 @@ def write_report(
 
 def page_lines(folder: Path) -> str:
     """The last lines of a command that has written a page into a folder."""
-    return f"Question by question, both lists side by side, in a page: {folder / NAME}\n\n  rankwell open {folder}\n"
+    return f"A page with every question, both lists side by side: {folder / NAME}\n\n  rankwell open {folder}\n"
 
 
 def page_source(
@@ -110,6 +110,7 @@ def page_source(
     stored = {} if others else read_further(first)
     verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
     groups: Sequence[Row] = stored.get("groups", ())
+    systems: Sequence[Row] = stored.get("systems", ())
     rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules
     notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
     if not verdicts and len(runs) > 1:
@@ -117,7 +118,7 @@ def page_source(
         rows = [row for row in rows if row.get("against") is None]
         notes += lacking
         if comparison is not None:
-            rows, groups = [*rows, *comparison.differences], comparison.groups
+            rows, groups, systems = [*rows, *comparison.differences], comparison.groups, comparison.systems
             verdicts = [*_against_one(comparison, len(runs)), *comparison.verdicts]
             rules, notes = {**rules, **comparison.describe()}, [*notes, *comparison.notes]
     return PageSource(
@@ -128,6 +129,8 @@ def page_source(
         rows=rows,
         places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
         verdicts=verdicts,
+        pair=_pair(rows, systems, verdicts),
+        failures=stored.get("failures", ()),
         groups=groups,
         notes=list(dict.fromkeys(notes)),
         rules=rules,
@@ -165,6 +168,21 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     better, worse = sum(decisive), len(decisive) - sum(decisive)
     ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
     return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
+
+
+def _pair(rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]) -> tuple[str, str] | None:
+    """The runs that the headline is about, the second less the first: runner-up and leader where one verdict is on all."""
+    differences = [row for row in rows if row.get("against") is not None and row.get("of")]
+    if not differences:
+        return None
+    first = differences[0]
+    pairs = [row for row in differences if difference_label(row) == difference_label(first) and row["of"] == first["of"]]
+    if len(verdicts) < len(pairs):
+        ranked = sorted((row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"])
+        names = list(dict.fromkeys(row["run"] for row in ranked))
+        if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
+            return names[1], names[0]
+    return first["against"], first["run"]
 
 
 class _Pictures:

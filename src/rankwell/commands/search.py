@@ -16,7 +16,7 @@ from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import search as find
-from rankwell.report.present import FilePath, Output, Progress
+from rankwell.report.present import Aside, FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
 
@@ -99,7 +99,7 @@ def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoic
     notes = [
         f"{table.n} queries, {items.n} items, {items.dimensions} dimensions, {options.metric}; "
         f"equal scores in the order of {base}",
-        f"wrote {output} ({rows} rows, {written})",
+        Aside(f"wrote {output} ({rows} rows, {written})"),
     ]
     if full < table.n:
         notes.insert(1, f"{table.n - full} queries have fewer than {options.k} items left")

@@ -98,6 +98,10 @@ class Catalogue(Generic[Entry]):
             raise ValueError(f"two entries in {self.folder} are named {name!r}")
         self._entries[name] = entry
 
+    def replace(self, name: str, entry: Entry) -> None:
+        """Files an entry in place of the one that the name had."""
+        self._entries[name] = entry
+
     def register(self, name: str, entry_of: Callable[[Any], Entry] = lambda function: function) -> Callable[[Made], Made]:
         """A decorator that files a function, or `entry_of` it, under the name and returns the function unchanged."""
 

@@ -1,7 +1,7 @@
 """Displays of results in a notebook or on request, found by name in `report/`, which results do not import."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, MethodType
 from typing import Any
 
 from rankwell.core.catalogue import Catalogue
@@ -9,6 +9,20 @@ from rankwell.core.catalogue import Catalogue
 DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
 display = DISPLAYS.register
 """Registers a function of a result as the display of this name."""
+
+STEPS: Catalogue[Callable[..., Any]] = Catalogue("workflow", "step")
+"""The steps that follow results, found by name in `workflow/`: compare, gate, save, report."""
+
+
+class Step:
+    """A method that `workflow/` has under the same name; its module is imported when the method is first used."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, result: Any, _: type | None = None) -> Callable[..., Any]:
+        step = STEPS[self._name]
+        return step if result is None else MethodType(step, result)
 
 
 class Chart(dict[str, Any]):
@@ -43,6 +57,13 @@ class Displayable:
         Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
         """
         return DISPLAYS["chart"](self, name)
+
+    def to_columns(self, table: str = "summary") -> dict[str, list[Any]]:
+        """The columns of the `summary`, of the values `per_query`, or of one of `tables`. Undefined is None.
+
+        Raises UnknownName for another table.
+        """
+        return DISPLAYS["columns"](self, table)
 
     def to_pandas(self, table: str = "summary") -> Any:
         """A pandas data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is NaN.

@@ -185,18 +185,19 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
 
     kind: the class, a frozen dataclass whose fields have defaults. places: fields that may follow the positional arguments. A
     keyword replaces a field of `options`. The function raises BadUsage or UnknownName for a value that its field's type excludes.
+    A function with a parameter `*name` has no further places.
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
         own, fields = signature(function).parameters, signature(kind).parameters
-        first = [each for each in own.values() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
-        plain = len(first)
+        first = [each for each in own.values() if each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)]
+        plain = None if any(each.kind is Parameter.VAR_POSITIONAL for each in first) else len(first)
 
         @wraps(function)
         def _call(*given: Any, options: Any = None, **named: Any) -> Made:
-            if len(given) > plain + len(places):
+            if plain is not None and len(given) > plain + len(places):
                 raise TypeError(f"{function.__name__}() takes at most {plain + len(places)} positional arguments")
-            chosen = dict(zip(places, given[plain:], strict=False))
+            chosen = dict(zip(places, given[len(first) :], strict=False))
             if twice := chosen.keys() & named:
                 raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
             chosen |= {name: named.pop(name) for name in [*named] if name in fields}
@@ -261,6 +262,8 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
 _COMMON_TEXTS = {"format": "How to print.", "overwrite": "Replace files that are there."}
 """The texts of parameters that many commands have, where a command has no other."""
+QUIET = "Print results, warnings and errors, but no notes on the work, such as names of written files."
+"""The text of `--quiet`, which every command takes."""
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

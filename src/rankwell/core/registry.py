@@ -11,8 +11,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from rankwell.core.catalogue import Catalogue as Catalogue
+from rankwell.core.catalogue import load_object
 from rankwell.core.catalogue import suggest as suggest
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, shown
 
 if TYPE_CHECKING:
     from rankwell.core.tables import Summary, Unit
@@ -61,8 +62,10 @@ class MeasureEntry(NamedTuple):
 
     @property
     def paragraphs(self) -> list[str]:
-        """Its documentation, paragraph by paragraph; the last one is its worked example."""
-        return (inspect.getdoc(self.function) or "").split("\n\n")
+        """Its documentation, paragraph by paragraph; the last one is its worked example, which imports all that it needs."""
+        own = f">>> from {self.function.__module__} import {self.function.__name__}\n"
+        texts = (inspect.getdoc(self.function) or "").split("\n\n")
+        return [own + text if text.startswith(">>>") else text for text in texts]
 
     @property
     def definition(self) -> dict[str, str]:
@@ -77,6 +80,8 @@ class MeasureEntry(NamedTuple):
 
 
 MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure", "rankwell.measures")
+OWN_MEASURES: Catalogue[Callable[[Callable[..., Any]], str]] = Catalogue("measures", "kind of own measures")
+"""Registers a user's function as a measure and returns its name."""
 
 
 def measure(
@@ -333,10 +338,25 @@ def split_names(text: str) -> list[str]:
     return [part.strip() for part in _split(text, " ")]
 
 
-def measure_names(measures: Sequence[str] | str | None) -> list[str] | None:
-    """The measures that one or several texts name; None for none."""
-    texts = [measures] if isinstance(measures, str) else measures or ()
-    return [name for text in texts for name in split_names(text)] or None
+_OWN = re.compile(r"(?P<place>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?P<rest>$|[(@].*)")
+
+
+def measure_names(measures: Any) -> list[str] | None:
+    """The measures that one or several texts name, `module:function` among them, or that functions are; None for none.
+
+    Raises BadUsage for anything else.
+    """
+    listed = [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
+    names: list[str] = []
+    for each in listed:
+        if callable(each):
+            names.append(OWN_MEASURES["function"](each))
+        elif isinstance(each, (str, Measure)):
+            names += split_names(str(each))
+        else:
+            raise BadUsage(f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function.")
+    own = [(name, _OWN.fullmatch(name)) for name in names]
+    return [OWN_MEASURES["function"](load_object(at["place"])) + at["rest"] if at else name for name, at in own] or None
 
 
 def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:

@@ -178,6 +178,27 @@ class JudgedRun:
         return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
 
 
+def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source | None) -> bool:
+    """Whether counts, some of the hits or the first lines show a sign of a mistake that `evaluation.mistakes` names.
+
+    judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
+    """
+    missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
+    if missing and (hits.unknown or 2 * missing > len(hits.present)):
+        return True
+    found = relevant[hits.row]
+    if 10 * int(found.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum())) or not relevant.any():
+        return True
+    some = slice(None, None, len(hits.row) // 500 + 1)
+    lengths, tied, grades = hits.retrieved[hits.query[some]], hits.tied[some], judgments.grades[:500]
+    late = (2 * hits.above[some] + tied)[found[some]] - lengths[found[some]]
+    if (tied == lengths).all() or late.sum() > 0 or 2 * int((grades % 1 != 0).sum()) > len(grades):
+        return True
+    rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
+    rising = (first[0] == second[0] and float(second[4]) > float(first[4]) for first, second in pairwise(filter(None, rows[:-1])))
+    return any(rising)
+
+
 def name_runs(runs: Any) -> dict[str, Any]:
     """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal."""
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
@@ -194,10 +215,11 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:
-    """Whether a mapping is one run (query -> item -> score) rather than runs by name."""
-    if not all(isinstance(inner, Mapping) for inner in runs.values()):
+    """Whether a mapping is one run (query -> item -> score, or query -> list) rather than runs by name."""
+    if not all(isinstance(inner, (Mapping, list, tuple, set, frozenset, np.ndarray)) for inner in runs.values()):
         return False
-    values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
+    scored = [inner for inner in runs.values() if isinstance(inner, Mapping)]
+    values = [value for inner in scored for value in itertools.islice(inner.values(), 1)]
     return all(isinstance(value, (int, float, np.number)) for value in values)
 
 

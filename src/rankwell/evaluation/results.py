@@ -5,19 +5,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.display import Displayable
-from rankwell.core.registry import Measure
+from rankwell.core.display import DISPLAYS, Displayable, Step
+from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
-from rankwell.errors import BadInput, printable
+from rankwell.errors import BadInput, BadUsage, UnknownName, printable
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source
+
+if TYPE_CHECKING:
+    from rankwell.workflow import results as workflow
 
 SCHEMA_VERSION = 2
 
@@ -73,6 +76,36 @@ class Results(Displayable):
                 return self.__dict__[known][name]
         raise AttributeError(f"results of the task {self.__dict__.get('task')!r} have no {name!r}")
 
+    def __getitem__(self, measure: str) -> Any:
+        """The mean by a measure, named as in the table or exactly; of several runs a dictionary run -> mean.
+
+        Raises UnknownName for a measure that is not among them, BadUsage where a run has several values of it.
+
+        >>> import rankwell as rw
+        >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"b": 2.0, "a": 1.0}}}, "RR")["RR"]
+        0.5
+        """
+        rows = [row for row in self.summary if measure in (row["label"], row["measure"]) and row.get("against") is None]
+        if not rows:
+            known = dict.fromkeys(name for row in self.summary for name in (row["label"], row["measure"]))
+            raise UnknownName(f"the results have no measure {measure!r}; {suggest(str(measure), known)}")
+        found = {row["run"]: row["mean"] for row in rows}
+        if len(found) < len(rows):
+            raise BadUsage(f"a run has several values of {measure}; read them from .summary.")
+        return found if len({each.run for each in self.values}) > 1 else rows[0]["mean"]
+
+    __iter__ = None
+    """Results are not a sequence: what they hold is in `summary` and `per_query`."""
+
+    if TYPE_CHECKING:
+        compare, gate, save, report = workflow.compare, workflow.gate, workflow.save, workflow.report
+    else:
+        compare, gate, save, report = Step(), Step(), Step(), Step()
+
+    def __str__(self) -> str:
+        """The table as on a terminal, without limit of width."""
+        return DISPLAYS["text"](self)
+
     @cached_property
     def summary(self) -> list[SummaryRow]:
         """One row per run and measure: mean, sd, interval and number of queries, then the further columns; runs in order."""
@@ -112,6 +145,23 @@ class Results(Displayable):
             for query, value in zip(each.queries, each.values.tolist(), strict=True):
                 row = {"run": each.run, "query": query, "measure": each.measure, "label": each.label}
                 yield {**row, "value": None if isnan(value) else value, "unit": each.unit, **own}
+
+    def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
+        """The mapping run -> query -> measure -> value, measures as the table names them; None for an undefined value.
+
+        `to_columns` has the summary and all other tables. Raises BadUsage where a run has several values of one measure.
+
+        >>> import rankwell as rw
+        >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"]).to_dict()
+        {'run': {'q': {'RR': 0.5, 'P@1': 0.0}}}
+        """
+        found: dict[str, dict[str, dict[str, float | None]]] = {}
+        for row in self.per_query():
+            values = found.setdefault(row["run"], {}).setdefault(row["query"], {})
+            if row["label"] in values:
+                raise BadUsage(f"{row['run']} has several values of {row['label']} for a query; take .to_columns('per_query').")
+            values[row["label"]] = row["value"]
+        return found
 
     @property
     def query_attributes(self) -> tuple[Mapping[str, Any], ...]:

@@ -247,7 +247,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         shown = figure_text(found, "rank" if unit == "count" else unit or "share")
         shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
     counted = "" if figure == "n" else f" ({unit}, n = {row['n']})" if unit else f" (n = {row['n']})"
-    about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, wanted {bounds}{missed}"
+    about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, required {bounds}{missed}"
     return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
 
 

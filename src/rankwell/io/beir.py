@@ -21,7 +21,7 @@ def _sniff_texts(head: Head) -> float:
     return 0.99 if head.text.startswith("{") and keys else 0.0
 
 
-@file_format("beir", "judgments", sniff=_sniff_judgments)
+@file_format("beir", "judgments", sniff=_sniff_judgments, kind_of="tsv")
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
     if request.duplicates == "error" and request.aspects == "none" and (found := read_judged_rows(source, header=_HEADER)):

@@ -27,7 +27,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
     return request.ranking(queries, items, scores)
 
 
-@file_format("python dataframe", "judgments", accepts=_is_frame)
+@file_format("python dataframe", "judgments", accepts=_is_frame, columns=True)
 def read_judgments(frame: Any, request: Request) -> Judgments:
     """The judgments in a data frame; text or whole-number ids, a finite grade in every row."""
     table, columns = _columns(frame, "judgments", request)
@@ -75,7 +75,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, a {type(odd).__name__}; expected strings as names of columns.")
-    return table, choose_columns(names, holds, aspects=request.aspects != "none")
+    return table, choose_columns(names, holds, aspects=request.aspects != "none", grade=request.grade_column)
 
 
 def _ids(table: Any, name: str) -> list[str]:

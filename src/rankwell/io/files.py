@@ -9,9 +9,9 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
-from rankwell.store import Head, Source, naming, packing, split_part
+from rankwell.store import Head, Source, exists, naming, packing, split_part
 
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
@@ -33,7 +33,8 @@ class ReadWarnings(NamedTuple):
 class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to it.
 
-    part: the name of one of several rankings in a file. ids_only: texts need not be kept. warnings, notes: filled by the reader.
+    part: the name of one of several things in a file. grade_column: of judgments in a table. ids_only: texts need not be kept.
+    warnings, notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -43,6 +44,7 @@ class Request:
     duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
+    grade_column: str = ""
     ids_only: bool = False
     warnings: ReadWarnings | None = None
     progress: Progress | None = None
@@ -78,7 +80,8 @@ class Format(NamedTuple):
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
     None where the magic bytes suffice. accepts: whether a Python object has it. find_hits: (source or object, judgments, request)
     -> Hits, where there is a faster way than the table. write: (table, path). suffixes: names of files that are written in it.
-    parts: whether a file may hold several, of which the format's name selects one (`mteb:en/test`).
+    parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
+    columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
     """
 
     name: str
@@ -91,6 +94,8 @@ class Format(NamedTuple):
     write: Callable[[Any, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
     parts: bool = False
+    columns: bool = False
+    kind_of: str = ""
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""
@@ -108,11 +113,12 @@ def file_format(name: str, holds: Holds, *, sniff: Callable[[Head], float] | Non
 
 
 class FoundHits(NamedTuple):
-    """The hits of a run, the format that it had, and what its reader noted."""
+    """The hits of a run, the format that it had, what its reader noted, and the file."""
 
     hits: Hits
     format: str
     notes: tuple[str, ...] = ()
+    source: Source | None = None
 
 
 class FoundJudgments(NamedTuple):
@@ -213,8 +219,9 @@ def find_hits(
 ) -> FoundHits:
     """The judged items that a run retrieved, with the counts that place them; the rest is only counted.
 
-    place: a path, `-`, a mapping query -> item -> score, any data frame, a Ranking. judgments: with one row per query and item.
-    format: a name from `formats('run')`; None recognises it by content. keep: number of first items to return as `hits.top`.
+    place: a path, `-`, a mapping query -> item -> score or query -> list, any data frame, a Ranking. judgments: with one row per
+    query and item. format: a name from `formats('run')`; None recognises it by content. keep: number of first items to return as
+    `hits.top`.
     Raises BadInput that names file, place and text; NothingToEvaluate where a valid run is empty.
     """
     if judgments.aspects is not None:
@@ -223,10 +230,13 @@ def find_hits(
     if isinstance(place, Ranking):
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = _identify(place, "run", format, request)
-    with naming(thing.name if isinstance(thing, Source) else ""):
+    source = thing if isinstance(thing, Source) else None
+    with naming(source.name if source else ""):
         if entry.find_hits is not None and duplicates == "error":
-            return FoundHits(entry.find_hits(thing, judgments, request), entry.name, tuple(request.notes))
-        return FoundHits(request.hits(entry.read(thing, request), judgments), entry.name, tuple(request.notes))
+            hits = entry.find_hits(thing, judgments, request)
+        else:
+            hits = request.hits(entry.read(thing, request), judgments)
+    return FoundHits(hits, entry.name, tuple(request.notes), source)
 
 
 def find_judgments(
@@ -234,21 +244,25 @@ def find_judgments(
     *,
     format: str | None = None,  # noqa: A002
     aspects: Aspects = "none",
+    grade_column: str | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
 ) -> FoundJudgments:
     """Judgments with the name of the format they had.
 
-    place: a path, `-`, a mapping query -> item -> grade, any data frame, Judgments. aspects: whether the second field of a qrels
-    file, or the column `aspect` of a table, names judgment groups or intents.
+    place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data frame, Judgments. aspects:
+    whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. grade_column:
+    the table's. A BEIR folder stands for its `qrels/test.tsv`, `FOLDER:dev` for another split.
     Raises BadInput that names file, place and text.
     """
-    if isinstance(place, Judgments):
+    if isinstance(place, Judgments) and grade_column is None:
         return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    request = Request(comments=comments, duplicates=_duplicates(duplicates), aspects=aspects)
-    table, name = read_as(place, "judgments", format, request)
+    request = Request(comments=comments, duplicates=_duplicates(duplicates), aspects=aspects, grade_column=grade_column or "")
+    table, name = read_as(judgments_file(place), "judgments", format, request)
+    if grade_column:
+        request.notes.append(f"the grade of a judgment is its {grade_column!r}")
     return FoundJudgments(table, name, tuple(request.notes))
 
 
@@ -257,11 +271,39 @@ def read_judgments(
     *,
     format: str | None = None,  # noqa: A002
     aspects: Aspects = "none",
+    grade_column: str | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
 ) -> Judgments:
-    """Judgments from a path, `-`, a mapping or any data frame; see `find_judgments`."""
-    return find_judgments(place, format=format, aspects=aspects, comments=comments, duplicates=duplicates).table
+    """Judgments from a path, `-`, a mapping or any data frame; see `find_judgments`.
+
+    >>> read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
+    {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 2.0}}
+    """
+    options: dict[str, Any] = {"aspects": aspects, "grade_column": grade_column, "comments": comments, "duplicates": duplicates}
+    return find_judgments(place, format=format, **options).table
+
+
+def judgments_file(place: Any, split: str | None = None) -> Any:
+    """The file of a split in a BEIR folder (`FOLDER`, `FOLDER:dev`), `qrels/test.tsv` by default; another place as it is.
+
+    Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split of anything but a folder.
+    """
+    path, part = split_part(place) if isinstance(place, (str, Path)) else ("", "")
+    if not exists(path) or not Path(path).is_dir():
+        if split is not None:
+            raise BadUsage(
+                f"--split {split}: {shown(place)} is not a BEIR folder, which has a file qrels/{split}.tsv; leave it out."
+            )
+        return place
+    files = {file.name.partition(".tsv")[0]: file for file in sorted(Path(path, "qrels").glob("*.tsv*"))}
+    chosen = split or part or "test"
+    if not files:
+        expected = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+        raise BadInput(f"{path} is a folder without qrels/*.tsv; {expected}.")
+    if chosen not in files:
+        raise BadInput(f"{path} has no split {chosen!r}; its splits are {', '.join(files)}. Choose one with --split.")
+    return files[chosen]
 
 
 def read_preferences(place: Any, *, format: str | None = None) -> Any:  # noqa: A002
@@ -276,7 +318,11 @@ def read_ranking(
     comments: bool = False,
     duplicates: Duplicates = "error",
 ) -> Ranking:
-    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame."""
+    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame.
+
+    >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
+    {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
+    """
     if isinstance(place, Ranking):
         return place
     return read_as(place, "run", format, Request(comments=comments, duplicates=_duplicates(duplicates)))[0]
@@ -346,35 +392,53 @@ def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> t
     if not isinstance(place, (str, Path, Source)):
         for entry in formats(holds):
             if entry.accepts(place):
+                if request.grade_column and not entry.columns:
+                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are a {type(place).__name__}"))
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
         raise BadInput(f"{_MEANT[holds]} cannot be read from a {type(place).__name__}; give {expected}.")
-    source = place if isinstance(place, Source) else Source(place)
+    path, part = ("", "") if isinstance(place, Source) else split_part(place)
+    source = place if isinstance(place, Source) else Source(path)
     if source.marked:
         request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
-    if name is None:
-        return source, _recognised(Head.of(source), holds), request
-    entry, part = named_format(name, holds), name.partition(":")[2]
+    entry = _recognised(Head.of(source), holds, request) if name is None else named_format(name, holds)
+    part = part or (name or "").partition(":")[2]
     if part and not entry.parts:
-        raise UnknownName(f"the format {entry.name!r} has no parts, so {name!r} names nothing; write {entry.name!r}.")
+        raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
+    if request.grade_column and not entry.columns:
+        raise BadUsage(_no_columns(request.grade_column, f"{source.name} is read as {entry.name}"))
     return source, entry, replace(request, part=part)
 
 
-def _recognised(head: Head, holds: Holds) -> Format:
-    """The format that the content has. Raises BadInput where it has none, or one that holds something else."""
-    head.refuse_foreign()
-    if (usual := _usual(head, holds)) is not None:
-        return usual
-    every = scored(head)
+def _no_columns(column: str, found: str) -> str:
+    return f"--grade-column {column}: {found}, which has no named columns; leave it out, or name a table."
+
+
+def _recognised(head: Head, holds: Holds, request: Request) -> Format:
+    """The format that the content has, a table where a column is named; a doubt about it is added to the notes.
+
+    Raises BadInput for content of another kind.
+    """
+    if b"\0" not in head.raw[:4096] or not any(each.magic and head.raw.startswith(each.magic) for each in formats(holds)):
+        head.refuse_foreign()
+    tables = [(each.confidence(head), each) for each in formats(holds) if each.columns] if request.grade_column else []
+    if tables and (table := max(tables, key=lambda each: each[0]))[0] > 0:
+        return table[1]
+    every = [] if (usual := _usual(head, holds)) is not None else scored(head)
     fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]
-    if fitting and fitting[0][0] >= 0.5:
-        return fitting[0][1]
+    if usual is not None or (fitting and fitting[0][0] >= 0.5):
+        entry = usual or fitting[0][1]
+        others = [each.name for sure, each in fitting[1:] if sure >= 0.5 and each.name != entry.kind_of]
+        if others and holds in ("run", "judgments"):
+            doubt = f"read as {entry.name}, although {' or '.join(others)} would fit, too"
+            request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
+        return entry
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
     for sure, entry in every:
         if sure >= 0.5 and entry.holds != "column":  # every table has columns
-            what = f"{where}: this has the form of {_MEANT[entry.holds]} ({entry.name}); expected {_MEANT[holds]}"
-            raise BadInput(f"{what}; are two files swapped? If it is right, name its format.")
+            what = f"{where}: this looks like {_MEANT[entry.holds]} ({entry.name}); expected {_MEANT[holds]}"
+            raise BadInput(f"{what}; exchange the two files, or name the format of this one.")
     if fitting:
         return fitting[0][1]
     known = ", ".join(_names(holds))

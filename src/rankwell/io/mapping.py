@@ -1,4 +1,4 @@
-"""Judgments and runs that are already Python mappings: query -> item -> grade or score."""
+"""Judgments and runs that are already Python mappings: query -> item -> grade or score, or query -> list."""
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
-from rankwell.core.tables.columns import id_text
-from rankwell.core.tables.ranking import Hits, Ranking, arrange, places_in_ties
+from rankwell.core.tables.columns import Repeats, id_text, unique_rows
+from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
@@ -24,43 +24,57 @@ from rankwell.store import encode_id
 _FEW = 16
 # Mappings whose values are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
 _BLOCK = 64
+_SAME = "two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type."
 
 
-def judged_rankings(
-    judgments: Mapping[str, Mapping[str, float]] | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
-) -> JudgedRankings:
-    """The judged rankings of a run under a truth, both given as mappings query -> item -> number."""
-    truth = judgments if isinstance(judgments, Judgments) else Judgments.from_dict(judgments)
-    return JudgedRankings.join(truth.flat, find_hits(run, truth.flat, ties=ties)).resolve(ties)
+Numbers = Mapping[str, Any]
+"""Query -> item -> number, or query -> list of ids or of pairs of id and number; of judgments also a set of ids."""
 
 
-Aspects = Mapping[str, Mapping[str, Mapping[str, float]]]
+def judged_rankings(judgments: Numbers | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> JudgedRankings:
+    """The judged rankings of a run under a truth, both given as mappings query -> item -> number, or query -> list of ids.
+
+    >>> judged_rankings({"q": {"d1"}}, {"q": ["d2", "d1"]}).ranks
+    array([2])
+    """
+    truth = judgments if isinstance(judgments, Judgments) else read_judgments(judgments, Request())
+    return JudgedRankings.join(truth.flat, _hits(run, truth.flat, ties)).resolve(ties)
+
+
+def _hits(run: Numbers, judgments: Judgments, ties: TieRule) -> Hits:
+    return (
+        hits_of_ranking(read_ranking(run, Request()), judgments, ties=ties)
+        if _has_lists(run)
+        else find_hits(run, judgments, ties=ties)
+    )
+
+
+Aspects = Mapping[str, Mapping[str, Any]]
 
 
 def _with_aspects(judgments: Aspects) -> Judgments:
-    queries, aspects, items, grades = nested_columns(judgments, 3)
+    plain = {
+        query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()} for query, aspects in judgments.items()
+    }
+    queries, aspects, items, grades = nested_columns(plain, 3)
     return Judgments.from_rows(queries, items, grades, aspects=aspects, all_queries=judgments)
 
 
-def group_rankings(
-    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
-) -> GroupRankings:
+def group_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> GroupRankings:
     """The rankings of a run under the judgments of several groups, given as a mapping query -> group -> item -> grade."""
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
-    return GroupRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+    return GroupRankings.join(truth, _hits(run, truth.flat, ties))
 
 
-def intent_rankings(
-    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
-) -> IntentRankings:
+def intent_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> IntentRankings:
     """The rankings of a run under judgments for several intents, given as a mapping query -> intent -> item -> grade."""
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
-    return IntentRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+    return IntentRankings.join(truth, _hits(run, truth.flat, ties))
 
 
 def preference_rankings(
     preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]] | Preferences,
-    run: Mapping[str, Mapping[str, float]],
+    run: Numbers,
     *,
     ties: TieRule = "id-asc",
 ) -> PreferenceRankings:
@@ -69,7 +83,7 @@ def preference_rankings(
     ties: trec_eval breaks them by id ascending here, and descending for all other measures.
     """
     stated = preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
-    return PreferenceRankings.join(stated, find_hits(run, stated.judgments, ties=ties))
+    return PreferenceRankings.join(stated, _hits(run, stated.judgments, ties))
 
 
 def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None) -> RankingPairs:
@@ -198,8 +212,56 @@ def _is_finite(score: object) -> bool:
         return False
 
 
+def _has_lists(mapping: Mapping[Any, Any]) -> bool:
+    """Whether some query has something else than a mapping item -> number."""
+    return not all(isinstance(each, Mapping) for each in mapping.values())
+
+
+def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error") -> list[tuple[str, Any]]:
+    """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have grade 1.
+
+    ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is refused, as it has no order.
+    Raises BadInput and DuplicateItem naming the query.
+    """
+    values: Any = given.tolist() if hasattr(given, "tolist") else given
+    if ordered and isinstance(values, (set, frozenset)):
+        what = f"query {query!r} has a set, which has no order; expected a ranking"
+        raise BadInput(f"{what}. Give a list of ids from the first rank on, or a mapping item -> score.")
+    if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
+        what = f"query {query!r} has {shown(given)}, a {type(given).__name__}"
+        raise BadInput(f"{what}; expected a mapping query -> item -> number, or query -> list of ids.")
+    listed: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
+    n_pairs = sum(isinstance(each, (list, tuple)) and len(each) == 2 for each in listed)
+    if 0 < n_pairs < len(listed):
+        raise BadInput(f"query {query!r} lists ids and pairs of id and number; expected one or the other.")
+    if not n_pairs:
+        listed = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(listed, 1)]
+    pairs = [(_text_id(item), number) for item, number in listed]
+    if duplicates == "error" and len(dict(pairs)) < len(pairs):
+        names = [item for item, _ in pairs]
+        twice = next(item for item in names if names.count(item) > 1)
+        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
+    return pairs
+
+
+def _rows(mapping: Mapping[Any, Any], request: Request, *, ordered: bool) -> tuple[list[str], list[str], list[Any]]:
+    """The columns query, item and number of lists. Raises BadScore for a number that is not finite, and as `_pairs`."""
+    rows = [
+        (_text_id(query), item, number)
+        for query, given in mapping.items()
+        for item, number in _pairs(query, given, ordered=ordered, duplicates=request.duplicates)
+    ]
+    if len(set(map(_text_id, mapping))) < len(mapping):
+        raise BadInput(_SAME)
+    what = "score" if ordered else "grade"
+    for query, item, number in rows:
+        if not _is_finite(number):
+            raise BadScore(f"query {query!r}, item {item!r}: the {what} is {shown(number)}; {what}s are finite numbers.")
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+
+
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
-    if request.keep:
+    if request.keep or _has_lists(run):
         return request.hits(read_ranking(run, request), judgments)
     try:
         return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
@@ -209,8 +271,10 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 
 
 @file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
-def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping has no options
-    """The ranking in a mapping query -> item -> score."""
+def read_ranking(run: Any, request: Request) -> Ranking:
+    """The ranking in a mapping query -> item -> score, or query -> list: ids in order of rank, or pairs of id and score."""
+    if _has_lists(run):
+        return request.ranking(*_rows(run, request, ordered=True), all_queries=map(_text_id, run))
     clean = with_text_ids(run, each=True)
     _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
@@ -218,9 +282,12 @@ def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a map
 
 @file_format("python mapping", "judgments", accepts=lambda thing: isinstance(thing, Mapping))
 def read_judgments(judgments: Any, request: Request) -> Judgments:
-    """The judgments in a mapping query -> item -> grade."""
+    """The judgments in a mapping query -> item -> grade, or query -> list or set of ids, which have grade 1."""
     if request.aspects != "none":
         raise BadInput("a mapping query -> item -> grade has no groups or intents; use a qrels file or a table.")
+    if _has_lists(judgments):
+        rows = unique_rows(*_rows(judgments, request, ordered=False), request.duplicates)
+        return Judgments.from_rows(*rows, all_queries=map(_text_id, judgments))
     clean = with_text_ids(judgments, each=True)
     for query, graded in clean.items():
         for item, grade in graded.items():
@@ -243,18 +310,14 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
 
     each: whether every item is looked at, as a table of them needs, or the first of a query, where a reader checks the others.
-    Raises BadInput for ids that are neither, for half a character, and for another shape.
+    Raises BadInput for ids that are neither, and for half a character.
     """
-    for query, scored in mapping.items():
-        if not isinstance(scored, Mapping):
-            what = f"query {query!r} has {shown(scored)}, a {type(scored).__name__}"
-            raise BadInput(f"{what}; expected a mapping query -> item -> number.")
     clean = mapping
     is_text = all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items())
     if not is_text or (each and not all(set(map(type, scored)) <= {str} for scored in mapping.values())):
         clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
         if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
-            raise BadInput("two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type.")
+            raise BadInput(_SAME)
     if each:
         for item in (item for scored in clean.values() for item in scored if not item.isascii()):
             encode_id(item)

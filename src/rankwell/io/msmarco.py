@@ -64,4 +64,4 @@ def read_texts(source: Source, request: Request) -> Texts:
             what = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
             raise BadInput(f"{what}; every text needs its own id.")
         texts[name] = "" if request.ids_only else text
-    return Texts(texts, {})
+    return Texts(texts, {name: {} for name in texts})

@@ -366,6 +366,8 @@ def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     found = _json_object(folder, SUMMARY, "rows", list)
     further = {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
     _rows(further.get("groups", []), path, "groups", _GROUP_COLUMNS)
+    for row in _rows(further.get("failures", []), path, "failures", ("failed", "why", "questions", "share")):
+        _checked(row["questions"], int, path, "failures")
     for row in _rows(further.get("verdicts", []), path, "verdicts", ("text",)):
         _checked(row["text"], str, path, "verdicts")
     return further

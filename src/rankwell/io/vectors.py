@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables import Floats, Ints, Judgments
 from rankwell.core.tables.arrays import map_array, npy_header, read_npy, refuse_size
 from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, row_blocks
+from rankwell.core.tables.ranking import Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
 from rankwell.io.files import Request, file_format
@@ -115,7 +116,10 @@ def _h5py() -> Any:
     return h5py
 
 
-@_tables("hdf5", (".hdf5", ".h5"), magic=b"\x89HDF\r\n\x1a\n")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+@_tables("hdf5", (".hdf5", ".h5"), magic=_HDF5)
 def read_hdf5(source: Source, request: Request) -> Embeddings:
     """The named data set, or the only one of two dimensions; ann-benchmarks' `neighbors` and `distances` do not count.
 
@@ -132,6 +136,43 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
             if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
         }
         return _named(shapes, lambda name: _hdf5_array(path, found[name]), source, request)
+
+
+def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str], Ints]:
+    """Queries, items and ranks of ann-benchmarks' lists, all named by position; a part is the number of first neighbours."""
+    h5py = _h5py()
+    with _parsing("the HDF5 file"), h5py.File(source.file or Path(), "r") as file:
+        if "neighbors" not in file or not isinstance(file["neighbors"], h5py.Dataset):
+            raise BadInput(
+                f"no data set 'neighbors'; found are {', '.join(file) or 'none'}. Expected a file as ann-benchmarks has."
+            )
+        found = _hdf5_array(source.file or Path(), file["neighbors"])
+        if found.ndim != 2 or found.dtype.kind not in "iu":
+            raise BadInput(f"'neighbors' has the shape {found.shape} of {found.dtype}; expected integers, (queries, neighbours).")
+        if request.part and not (request.part.isdecimal() and 0 < int(request.part) <= found.shape[1]):
+            raise BadInput(f"{request.part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}.")
+        near = np.array(found[:, : int(request.part or found.shape[1])], dtype=np.int64)
+    if near.min(initial=0) < -1:
+        raise BadInput(f"'neighbors' has the position {near.min()}; expected positions from 0, and -1 after the end of a list.")
+    rows, ranks = np.nonzero(near >= 0)
+    return list(map(str, rows.tolist())), list(map(str, near[rows, ranks].tolist())), ranks + 1
+
+
+@file_format("hdf5", "judgments", magic=_HDF5, parts=True)
+def read_true_neighbours(source: Source, request: Request) -> Judgments:
+    """Each query's nearest neighbours in ann-benchmarks' HDF5 (`neighbors`), all relevant, for recall; ids are positions.
+
+    `truth.hdf5:10` takes the first 10 of each. Raises MissingExtra without h5py.
+    """
+    queries, items, _ = _neighbours(source, request)
+    return Judgments.from_rows(queries, items, np.ones(len(items)))
+
+
+@file_format("hdf5", "run", magic=_HDF5, parts=True)
+def read_neighbour_run(source: Source, request: Request) -> Ranking:
+    """The lists of neighbours in ann-benchmarks' HDF5 as a run; the score is the rank with its sign turned."""
+    queries, items, ranks = _neighbours(source, request)
+    return request.ranking(queries, items, (-ranks).tolist())
 
 
 def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:

@@ -63,8 +63,8 @@ def precision_at(
 ) -> Floats:
     """The share of the first `k` places that hold an item with grade `rel` or more; places that the list lacks hold none.
 
-    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`; `last` looks no further
-    than the last relevant item, where that is above rank `k`, so that a perfect list reaches 1 at every cut-off.
+    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`; `last` divides by
+    the rank of the last relevant item where that is smaller than `k`, so that a perfect list reaches 1 at every cut-off.
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
@@ -99,7 +99,7 @@ def recall(
     denom: Literal["relevant", "min"] = "relevant",
     k: int | None = None,
 ) -> Floats:
-    """The share of the items with grade `rel` or more in the first `k` places; 0 if there are none.
+    """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there are none.
 
     denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1 at every cut-off.
     judged_only: unjudged items are taken out before places are counted.

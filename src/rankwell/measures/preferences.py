@@ -246,6 +246,7 @@ def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     group without preferences makes the value 0.
 
     >>> from rankwell import preference_rankings
+    >>> from rankwell.measures.preferences import prefs_over_groups
     >>> view = preference_rankings({"q": {"ann": {"0": {"a": 1, "b": 0, "c": 0}}}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}})
     >>> prefs_balanced(view, quirk=False).tolist(), prefs_over_groups(view).tolist()
     ([0.0], [0.5])

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -36,8 +37,20 @@ class Terminal(NamedTuple):
 PLAIN = Terminal()
 
 
-class Strong(str):
-    """A cell whose first word stands out where the format has a way to say so."""
+class PrintedFigure(str):
+    """A cell that is a printed figure: on a terminal its decimal point stands below those of the others."""
+
+    __slots__ = ()
+
+
+class Strong(PrintedFigure):
+    """A figure whose first word stands out where the format has a way to say so."""
+
+    __slots__ = ()
+
+
+class Aside(str):
+    """A note on what a command did, not on its results, such as the name of a written file; `--quiet` leaves it out."""
 
     __slots__ = ()
 
@@ -128,19 +141,45 @@ def present(
     said = [*notes, *(own if format != "json" else [])]
     if output is not None:
         DISPLAYS["folder"](result, output, notes=own, tables=tables or {}, charts=charts, others=others)
-        said.append(f"wrote {output}/")
+        said.append(Aside(f"wrote {output}/"))
     return Output(text=text, notes=tuple(said))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
-    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off."""
+    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off.
+
+    `COLUMNS` is the width of a terminal that reports another.
+    """
     if not stream.isatty():
         return PLAIN
+    stated = os.environ.get("COLUMNS", "")
     try:
-        width = os.get_terminal_size(stream.fileno()).columns
+        width = int(stated) if stated.isdecimal() else os.get_terminal_size(stream.fileno()).columns
     except OSError:
         width = 80
     return Terminal(width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
+
+
+def folded(text: str, terminal: Terminal, indent: str = "") -> str:
+    """The text with no line longer than the terminal's, broken at blanks alone. indent: of the lines that go on."""
+    if terminal.width is None or all(width_of(line) <= terminal.width for line in text.split("\n")):
+        return text
+    from textwrap import TextWrapper
+
+    wrapper = TextWrapper(terminal.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join("\n".join(wrapper.wrap(line)) for line in text.split("\n"))
+
+
+def prose(text: str) -> str:
+    """The text with its paragraphs folded where standard output is a terminal; command lines stay whole, to be copied."""
+    terminal = terminal_of(sys.stdout)
+    if terminal.width is None:
+        return text
+    lines = re.sub(r"(?<=[^\n])\n(?=[^ \n])", " ", text).split("\n")
+    is_command = ("  rankwell ", "    --")
+    return "\n".join(
+        line if line.startswith(is_command) else folded(line, terminal, "    " if line[:1] == " " else "") for line in lines
+    )
 
 
 def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
@@ -166,7 +205,7 @@ def plain(value: Any) -> Any:
 def visible(value: Any) -> str:
     """A text cell on one line; see `printable`."""
     shown = printable(MISSING if value is None else str(value))
-    return Strong(shown) if isinstance(value, Strong) else shown
+    return type(value)(shown) if isinstance(value, PrintedFigure) else shown
 
 
 class Grid(NamedTuple):
@@ -284,18 +323,20 @@ def _word(row: Row, rules: Mapping[str, Any]) -> str:
 _COUNTS = {
     "queries_counted": "queries counted",
     "queries_missing": "missing from the run",
-    "queries_unknown": "unknown to the judgments",
-    "queries_without_relevant": "without anything relevant",
+    "queries_unknown": "in the run without judgments",
+    "queries_without_relevant": "with no relevant item",
     "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
-    "queries_tied": "decided by the order of ties",
+    "queries_tied": "with values that depend on the order of ties",
 }
 
 
 def rules_line(rules: Mapping[str, Any]) -> str:
     """The rules in one line: the counts, once where they are the same for all runs, then every plain entry as name=value."""
-    counts = ", ".join(f"{number} {words}" if same else f"{words}: {number}" for words, number, same in _counted(rules))
+    counted = _counted(rules)
+    alike = ", ".join(f"{number} {words}" for words, number, same in counted if same)
+    others = [f"queries {words.removeprefix('queries ')}: {number}" for words, number, same in counted if not same]
     settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
-    return "; ".join(filter(None, (counts, settings)))
+    return "; ".join(filter(None, (alike, *others, settings)))
 
 
 def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -318,7 +359,7 @@ def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     for name in dict.fromkeys(chain.from_iterable(counts.values())):
         found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
         same = len(set(found.values())) == 1
-        number = next(iter(found.values())) if same else " / ".join(f"{visible(run)} {value}" for run, value in found.items())
+        number = next(iter(found.values())) if same else ", ".join(f"{value} in {visible(run)}" for run, value in found.items())
         said.append((_COUNTS.get(name, name.removeprefix("queries_").replace("_", " ")), number, same))
     return said
 
@@ -329,47 +370,6 @@ def _how_many(value: Any) -> str:
         return str(value)
     most = max(value.values(), default=0)
     return f"{most}" if len(set(value.values())) <= 1 else f"at most {most}"
-
-
-def text_table(document: Document, narrow: Callable[[Grid, Terminal], str]) -> str:
-    """Aligned columns with one line of rules below. narrow: lays out a table that is wider than the terminal."""
-    terminal, rules = document.terminal, rules_line(document.rules)
-    parts = [styled(visible(document.title), "1", terminal)] if document.title else []
-    for grid in grids(document):
-        fits = terminal.width is None or total_width(grid) <= terminal.width
-        parts.append("\n".join(table_lines(grid, terminal)) if fits else narrow(grid, terminal))
-    if rules:
-        parts[-1] += "\n" + styled("rules: " + rules, "2", terminal)
-    return "\n\n".join(parts) + "\n"
-
-
-def _widths(grid: Grid) -> list[int]:
-    return [max(map(width_of, column)) for column in zip(grid.headers, *grid.rows, strict=True)]
-
-
-def total_width(grid: Grid) -> int:
-    """The columns that a table takes."""
-    return sum(_widths(grid)) + 2 * max(len(grid.headers) - 1, 0)
-
-
-def table_lines(grid: Grid, terminal: Terminal, names: Sequence[str] = ()) -> list[str]:
-    """The lines of a table. names: that of each row's run, which stands above the first of its rows."""
-    if not grid.headers:
-        return []
-    widths, last, run = _widths(grid), "", None
-    lines = [styled(_line(grid.headers, widths, grid.numeric), "1", terminal), styled("─" * total_width(grid), "2", terminal)]
-    for place, row in enumerate(grid.rows):
-        if names and names[place] != run:
-            run = names[place]
-            lines.append(styled(run, "1", terminal))
-        lines.append(_line(["", *row[1:]] if grid.grouped and row[0] == last else row, widths, grid.numeric))
-        last = row[0]
-    return lines
-
-
-def _line(cells: list[str], widths: list[int], numeric: list[bool]) -> str:
-    gaps = [" " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)]
-    return "  ".join(gap + cell if right else cell + gap for cell, gap, right in zip(cells, gaps, numeric, strict=True)).rstrip()
 
 
 def styled(text: str, code: str, terminal: Terminal) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankwell.core.tables import MISSING, figure, p_value
-from rankwell.report import PLAIN, Format, Row, Terminal, render_rows, rules_line, visible
+from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, rules_line, visible
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text
 
@@ -29,7 +29,7 @@ def difference_text(
         singles = [row for row in per_query if row.get("against") is not None]
         named = [{word: row[name] for word, name in names.items()} for row in singles]
         signed = [figure(row["value"], row["unit"], signed=True) for row in singles]
-        shown.append([{**row, "difference": value} for row, value in zip(named, signed, strict=True)])
+        shown.append([{**row, "difference": PrintedFigure(value)} for row, value in zip(named, signed, strict=True)])
     shown.append(shown_differences(differences))
     if groups := tables.get("groups"):
         shown.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
@@ -37,11 +37,12 @@ def difference_text(
         shown.append(_systems(tables["systems"], tables.get("borda", ())))
     if tables.get("orders"):
         shown.append([{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]])
-    parts = ["\n".join(mark + safe(row["text"]) for row in tables.get("verdicts", ()))]
+    wide = terminal if format == "table" else PLAIN
+    parts = ["\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
     line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
-    parts += [f"{mark}rules: {safe(line)}"] if line else []
+    parts += [folded(f"{mark}rules: {safe(line)}", wide)] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
@@ -62,6 +63,16 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several
     label, unit = difference_label(row), row["unit"]
     measure = label if label == row["of"] else f"{label} = {row['of']}"
     low, high = row["ci_low"], row["ci_high"]
+    texts = {
+        "mean": figure(row["mean_run"], unit),
+        "other's mean": figure(row["mean_against"], unit),
+        "difference": figure(row["mean"], unit, signed=True),
+        "interval": MISSING if low is None else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
+        "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
+        "effect": figure(row["effect_size"], "effect", signed=True),
+        "won/tied/lost": MISSING if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "detectable": figure(row["detectable"], unit),
+    }
     return {
         "run": row["run"],
         "against": row["against"],
@@ -69,14 +80,7 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several
         **({"role": row["role"]} if several else {}),
         **{name: row.get(name) for name in attributes},
         **({"group": row["group"]} if "group" in row else {}),
-        "its mean": figure(row["mean_run"], unit),
-        "other's": figure(row["mean_against"], unit),
-        "difference": figure(row["mean"], unit, signed=True),
-        "interval": MISSING if low is None else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
-        "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
-        "effect": figure(row["effect_size"], "effect", signed=True),
-        "won/tied/lost": MISSING if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
-        "detectable": figure(row["detectable"], unit),
+        **{name: PrintedFigure(text) for name, text in texts.items()},
         "n": row["n"],
     }
 
@@ -94,8 +98,8 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
             if row["run"] == run:
                 letters = f" {row['letters']}" if row["letters"] else ""
                 attributes = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
-                cells[" ".join([row["measure"], *attributes])] = figure(row["mean"], row["unit"]) + letters
-        shown.append(cells | ({"Borda points": f"{points[run]:g}"} if run in points else {}))
+                cells[" ".join([row["measure"], *attributes])] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
+        shown.append(cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {}))
     return shown
 
 

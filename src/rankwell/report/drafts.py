@@ -22,7 +22,8 @@ _PATIENCE = 30.0
 """Seconds to wait for another process that is writing a folder, which takes one or two."""
 
 _OWN = re.compile(
-    r"((summary|by_group|by_keyword|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves|[^/]+_results)\.csv"
+    r"((summary|by_group|by_keyword|keywords|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves"
+    r"|[^/]+_results)\.csv"
     r"|(summary|performance)\.json|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
     r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
 )

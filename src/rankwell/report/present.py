@@ -6,6 +6,7 @@ from typing import Annotated
 
 from rankwell.core.options import Injected, Input, Option
 from rankwell.errors import BadUsage
+from rankwell.report import Aside as Aside
 from rankwell.report import Format
 from rankwell.report import Output as Output
 from rankwell.report import present as present

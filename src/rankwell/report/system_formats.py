@@ -1,11 +1,15 @@
 """Systems × data sets as text in every format, and as one page of HTML, which opens from disk."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, render_rows, system_table, visible
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Terminal, figure, render_rows, system_table, visible
+from rankwell.report.page.scripts import embeddable, source_hash
 from rankwell.report.system_table import IMPOSSIBLE, PERFORMANCE, SystemFigure, SystemTable, TableFormat, cost_rows
 
 
@@ -20,7 +24,7 @@ def render_system_tables(
     """One table or several, one below the other, each with what its systems took.
 
     `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system and data set, in full
-    precision, with time and memory in further columns. `html` is a page of its own, without scripts or anything from elsewhere;
+    precision, with time and memory in further columns. `html` is a page of its own, with nothing from elsewhere;
     every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
     """
     if format == "html":
@@ -49,27 +53,11 @@ def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], not
 
 
 def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
-    """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
-    kept = 2 if table.letters else 1
-    wide = _fitting(system_table.wide_rows(table), kept, terminal)
-    parts = [visible(table.title), *(render_rows(rows, terminal=terminal) for rows in wide)]
+    """The tables for a terminal."""
+    parts = [visible(table.title), render_rows(system_table.wide_rows(table), terminal=terminal)]
     parts += [OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))] if rules else []
-    costs = _fitting(cost_rows(table), 1, terminal) if table.costs else []
-    parts += [PERFORMANCE, *(render_rows(rows, terminal=terminal) for rows in costs)] if costs else []
+    parts += [PERFORMANCE, render_rows(cost_rows(table), terminal=terminal)] if table.costs else []
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Row]]:
-    """The rows in parts of so many columns as fit the terminal, the first ones, `kept`, in each."""
-    names = list(rows[0])
-    widths = {name: max(len(name), *(len(str(row[name])) for row in rows)) + 2 for name in names}
-    parts: list[list[str]] = [[]]
-    room = (terminal.width or sum(widths.values())) + 2 - sum(widths[name] for name in names[:kept])
-    for name in names[kept:]:
-        if parts[-1] and sum(widths[each] for each in (*parts[-1], name)) > room:
-            parts.append([])
-        parts[-1].append(name)
-    return [[{name: row[name] for name in (*names[:kept], *part)} for row in rows] for part in parts]
 
 
 def _legend(table: SystemTable) -> list[str]:
@@ -89,32 +77,46 @@ def _cost_legend(table: SystemTable) -> list[str]:
 
 
 def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
-    """The tables as one page, without scripts or anything from elsewhere; every name in it is escaped."""
-    style = (files("rankwell.report.page") / "assets/systems.css").read_text(encoding="utf-8")
-    levels = ["h2" if title or each is not tables[0] else "h1" for each in tables]
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_safe(title or tables[0].title)}</title>\n<style>\n{style}</style>\n</head>\n<body>",
-        *([f"<h1>{_safe(title)}</h1>"] if title else []),
-        *(_section(each, notes if each is tables[-1] else (), level) for each, level in zip(tables, levels, strict=True)),
-        "</body>\n</html>",
-    ]
-    return "\n".join(parts) + "\n"
+    """The tables as one page with the header, the themes and the sorting of every page; notes stand once, below all."""
+    assets = files("rankwell.report.page") / "assets"
+    style = "".join((assets / name).read_text(encoding="utf-8") for name in ("base.css", "header.css", "systems.css"))
+    script = embeddable((assets / "systems.js").read_text(encoding="utf-8"))
+    allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    shared = {name: value for name, value in system_table.shared_rules(tables).items() if name != "measure"}
+    marks = [shared.pop(name) for name in ("letters", "impossible") if name in shared]
+    lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in shared.items()), *notes]
+    alone = len(tables) == 1 and not title
+    parts = [_section(each, titled=not alone) for each in tables]
+    if lines:
+        listed = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
+        parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{listed}\n</ul>')
+    return (
+        (assets / "systems.html")
+        .read_text(encoding="utf-8")
+        .format(
+            title=_safe(title or tables[0].title),
+            exact=_exact(tables[0]) if alone else "",
+            body="\n".join(parts),
+            policy=escape(policy, quote=False),
+            style=style,
+            script=script,
+        )
+    )
 
 
-def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
-    exact = f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+def _exact(table: SystemTable) -> str:
+    return f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+
+
+def _section(table: SystemTable, *, titled: bool) -> str:
     costs = cost_rows(table) if table.costs else []
-    said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
-    marks = [value for name, value in table.footnotes.items() if name not in said]
     lines_of_costs = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in costs]
-    lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
+    level = "h3" if titled else "h2"
     parts = [
-        f"<{level}>{_safe(table.title)}{exact}</{level}>",
+        f"<h2>{_safe(table.title)}{_exact(table)}</h2>" if titled else "",
         _html_figures(table),
-        *([f"<h2>{PERFORMANCE}</h2>\n{_html_table(costs[0], lines_of_costs)}"] if costs else []),
-        "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in lines) + "\n</ul>" if lines else "",
+        *([f"<{level}>{PERFORMANCE}</{level}>\n{_html_table(map(_safe, costs[0]), lines_of_costs)}"] if costs else []),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -123,10 +125,27 @@ def _html_figures(table: SystemTable) -> str:
     lines: list[str] = []
     for name, published, cells in table.lines:
         letter = f" <sup>{table.letters[name]}</sup>" if name in table.letters else ""
-        own = _safe(name) + (" <small>published</small>" if published else letter)
-        row = "".join(f'<td class="number">{_html_cell(table, cells.get(dataset))}</td>' for dataset in table.datasets)
+        links = {table.links.get((name, dataset)) for dataset in cells} - {None}
+        own = _linked(_safe(name), links.pop() if len(links) == 1 else None)
+        own += " <small>published</small>" if published else letter
+        row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
         lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
-    return _html_table(["system", *map(table.heading, table.datasets)], lines)
+    heads = [f'<button type="button">{_safe(name)}</button>' for name in ("system", *map(table.heading, table.datasets))]
+    return _html_table(heads, lines, numbers=True)
+
+
+def link_to(page: Path, folder: Path) -> str:
+    """The address of a page as a file of the folder has it."""
+    return quote(Path(os.path.relpath(page.absolute(), folder.absolute())).as_posix(), errors="surrogateescape")
+
+
+def _linked(text: str, link: str | None) -> str:
+    return text if link is None else f'<a href="{escape(link, quote=True)}">{text}</a>'
+
+
+def _html_figure(table: SystemTable, each: SystemFigure | None) -> str:
+    value = "" if each is None or each.mean is None else repr(each.mean)
+    return f'<td class="number" data-value="{value}">{_html_cell(table, each)}</td>'
 
 
 def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
@@ -135,7 +154,7 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each.gap:
         return f'<span class="warning" title="{_safe(each.why)}">{_safe(each.gap)}</span>'
     marks, interval = table.marks(each), system_table.interval_of(each)
-    found = _safe(each.printed or figure(each.mean, each.unit))
+    found = _linked(_safe(each.printed or figure(each.mean, each.unit)), table.links.get((each.system, each.dataset)))
     if table.is_best(each):
         found = f"<strong>{found}</strong>"
     if each.warning:
@@ -144,8 +163,10 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
     return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{own}</small>" if own else "")
 
 
-def _html_table(names: Iterable[str], lines: Sequence[str]) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
+def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:
+    """A table of escaped parts. numbers: whether all columns but the first hold numbers."""
+    places = enumerate(heads)
+    head = "".join(f'<th scope="col"{" class=number" * (numbers and place > 0)}>{text}</th>' for place, text in places)
     body = "\n".join(lines)
     return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
 

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from rankwell.core.registry import Better
-from rankwell.report import MISSING, Format, Row, Strong, figure, plain
+from rankwell.report import MISSING, Format, PrintedFigure, Row, Strong, figure, plain
 
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
@@ -63,6 +63,7 @@ class SystemTable:
     measure, label: its exact name, and the word for it. rules: what the figures and marks rest on, for the line below.
     costs: None where they are not reported. better: data set -> the direction of better values, where the best one is
     to be in bold. systems: all that marks may name, in order; by default those of the figures. name: the title's beginning.
+    links: system and data set -> the address of the report of both.
     """
 
     measure: str
@@ -73,6 +74,7 @@ class SystemTable:
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     systems: Sequence[str] = ()
     name: str = ""
+    links: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -212,11 +214,11 @@ def wide_rows(table: SystemTable) -> list[Row]:
 
 def _cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each is None or each.gap:
-        return MISSING if each is None else each.gap
+        return PrintedFigure(MISSING if each is None else each.gap)
     marks = [table.marks(each), IMPOSSIBLE if each.warning else ""]
     parts = [each.printed or figure(each.mean, each.unit), interval_of(each), *marks, table.beside(each)]
     text = " ".join(part for part in parts if part)
-    return Strong(text) if table.is_best(each) else text
+    return Strong(text) if table.is_best(each) else PrintedFigure(text)
 
 
 def interval_of(each: SystemFigure) -> str:

@@ -112,18 +112,19 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
 
 
 def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family) -> list[str]:
-    def by(names: Sequence[str]) -> str:
-        word = f"the secondary measure{'s' if len(names) > 1 else ''} " if family.secondary else ""
-        return f"by {word}{_named(names)}"
-
     alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
     unclear = [each.measure for each in others if not each.decisive]
-    said = [f"so it is {by(alike)}"] if alike else []
+    said = [f"{_measures(alike, family)} agree{'s' if len(alike) == 1 else ''}"] if alike else []
     for word, ahead in (("better", True), ("worse", False)):
         names = [each.measure for each in decisive if each.ahead is ahead]
-        said += [f"{word} {by(names)}"] if names else []
-    return said + ([f"not decisive {by(unclear)}"] if unclear and found.decisive else [])
+        said += [f"{word} by {_measures(names, family)}"] if names else []
+    return said + ([f"not decisive by {_measures(unclear, family)}"] if unclear and found.decisive else [])
+
+
+def _measures(names: Sequence[str], family: Family) -> str:
+    plural = "s" if len(names) > 1 else ""
+    return f"the secondary measure{plural} {_named(names)}" if family.secondary else _named(names)
 
 
 def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:

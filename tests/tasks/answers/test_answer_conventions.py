@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rankwell
 from answer_forms import (
     GIVEN,
     GOLD,
@@ -338,3 +339,18 @@ def test_a_convention_about_runs_judges_no_answers():
         words("beir").reader_measures(None)
     with pytest.raises(UnknownName, match="squad2"):
         words("squad3").reader_measures(None)
+
+
+def test_texts_that_answer_a_squad_2_file_are_judged_as_squad_2_does(tmp_path):
+    # In 5a950af the default, piaf, refuses them, as they have no positions.
+    answered = {"id": "q1", "question": "?", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False}
+    impossible = {"id": "q2", "question": "?", "answers": [], "is_impossible": True}
+    gold = {"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "a b c", "qas": [answered, impossible]}]}]}
+    path = tmp_path / "gold.json"
+    path.write_text(json.dumps(gold))
+
+    result = rankwell.evaluate_answers(path, {"q1": "the b", "q2": ""})
+
+    assert result.rules["convention"] == "squad2"
+    assert "the convention is squad2" in result.notes[0]
+    assert result.summary == rankwell.evaluate_answers(path, {"q1": "the b", "q2": ""}, convention="squad2").summary

@@ -294,15 +294,15 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
     odds = written(tmp_path / "odds.json", {"q1": 0.25})
     run = written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\n")
 
-    with pytest.raises(BadInput, match=r"form of predictions \(predictions\).*swapped"):
+    with pytest.raises(BadInput, match=r"this looks like predictions \(predictions\).*exchange the two files"):
         read_questions(predictions)
-    with pytest.raises(BadInput, match=r"form of questions with right answers \(squad\).*swapped"):
+    with pytest.raises(BadInput, match=r"this looks like questions with right answers \(squad\).*exchange the two files"):
         read_predictions(gold)
-    with pytest.raises(BadInput, match="form of no-answer probabilities"):
+    with pytest.raises(BadInput, match="looks like no-answer probabilities"):
         read_predictions(odds)
-    with pytest.raises(BadInput, match="form of predictions"):
+    with pytest.raises(BadInput, match="looks like predictions"):
         read_na_probs(predictions)
-    with pytest.raises(BadInput, match="form of a run"):
+    with pytest.raises(BadInput, match="looks like a run"):
         read_questions(run)
 
 

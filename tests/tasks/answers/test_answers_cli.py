@@ -238,7 +238,7 @@ def test_a_narrow_terminal_gets_short_lines_and_the_exact_names_below(run: Any, 
 
     assert max(map(len, tables)) <= 80
     assert "  reader_top1_em = AnswerEM(match='offset',no_answer='explicit')@1\n" in out
-    assert "\nreader_top1_em_has_answer        1.0000" in out
+    assert "\nreader_top1_em_has_answer          1.0000" in out
 
 
 EXAMPLE: dict[str, Any] = {

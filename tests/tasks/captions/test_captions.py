@@ -425,7 +425,7 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(tmp_path:
 
     assert code == 0
     assert "t2v+v2t" in out
-    assert "30 queries counted, 0 without anything relevant" in out
+    assert "30 queries counted, 0 with no relevant item" in out
     single = duckdb.sql(f"from '{tmp_path}/out/per_query.parquet' select distinct direction order by 1").fetchall()
     assert single == [("t2v",), ("v2t",)]
     rows = duckdb.sql(f"from '{tmp_path}/out/details.parquet' where state = 'relevant'").fetchall()

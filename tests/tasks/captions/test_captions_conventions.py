@@ -103,4 +103,4 @@ def test_a_word_that_means_something_else_in_one_direction_is_explained_with_it(
 
     assert found["MedRLow"] == ["--convention clip4clip-multi, t2v"]
     assert found["MedRFloor"] == ["--convention vse"]
-    assert found["MedR"] == ["by itself"]
+    assert found["MedR"] == ["default"]

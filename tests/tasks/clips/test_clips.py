@@ -18,6 +18,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import TextQuery, read_annotations
+from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
@@ -229,6 +230,31 @@ def test_the_chance_level_is_the_mean_over_all_orders(after: bool):
             for order in permutations(table)
         )
         assert levels.chance[values.queries.index("q")] == pytest.approx(expected), values.measure
+
+
+def test_the_table_of_keywords_has_the_mean_of_every_measure_over_the_queries_that_require_each():
+    table, vectors = random_world(11, 24)
+    result = evaluate_clips(table, vectors, measures=["P", "AP"], k="1,3", intervals="none")
+    values: dict[tuple[str, str], list[float]] = {}
+    for row in result.per_query():
+        if row["status"] == "counted":
+            for group, labels in row["keywords"].items():
+                for label in labels:
+                    values.setdefault((group, label), []).append(row["value"] if row["label"] == "P@3" else float("nan"))
+
+    rows = keyword_table(result.measured)
+
+    assert [(row["group"], row["keyword"]) for row in rows] == sorted(values)
+    for row in rows:
+        mine = [value for value in values[row["group"], row["keyword"]] if value == value]
+        assert row["queries"] == len(mine)
+        assert row["P@3"] == pytest.approx(mean(mine), abs=1e-12)
+        assert list(row) == ["run", "group", "keyword", "queries", "P@1", "P@3", "AP"]
+    chart = heat_map(rows, result.values)
+    assert chart is not None
+    cells = [cell for panel in chart["concat"] for cell in panel["data"]["values"]]
+    assert len(cells) == 3 * len(rows)
+    assert heat_map(rows[:1], result.values) is None
 
 
 def test_the_order_of_rows_changes_nothing_and_duplicates_of_a_vector_tie():

@@ -1,5 +1,6 @@
 """Systems x data sets: figures, intervals, marks, published figures, what systems took; and the command that makes the table."""
 
+import base64
 import csv
 import hashlib
 import io
@@ -7,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadInput
 from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.folder import FolderContent, write_folder
-from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable
 from rankwell.stats import summarise
 from rankwell.stats.granularity import granularity_of
@@ -165,8 +167,8 @@ def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run,
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
-    assert re.search(rf"^a +weak +0\.00 \[0\.00, {100 - low:.2f}\]$", out, re.M)
-    assert re.search(rf"^b +best +100\.00 \[{low:.2f}, 100\.00\] a$", out, re.M)
+    assert f"\na  weak      0.00 [0.00,   {100 - low:.2f}]\n" in out
+    assert f"\nb  best    100.00 [{low:.2f}, 100.00] a\n" in out
     assert "letters=a system is better than those whose letters follow its figure" in out
 
 
@@ -466,10 +468,30 @@ def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
 
     page.feed(render_system_tables([hostile()], "html", notes=[HOSTILE]))
 
-    assert "script" not in page.tags
-    assert page.names <= {"lang", "charset", "name", "content", "class", "scope", "title"}
+    assert page.tags.count("script") == 1
+    own = {"lang", "charset", "name", "content", "class", "scope", "title", "type", "id", "dir", "http-equiv", "aria-label"}
+    assert page.names <= own | {"data-value", "viewbox", "width", "height", "aria-hidden", "d"}
     # The title, the heading and its exact name, the column, two rows, performance four times, the rule, the note, the warning.
     assert page.text.count(HOSTILE) >= 12
+
+
+def test_notes_stand_once_and_figures_link_to_their_reports() -> None:
+    table = replace(measured("first", "second"), links={("first", "m"): link_to(Path("out/a b#/report.html"), Path("out/table"))})
+    page = render_system_tables([table, replace(table, label="MAP", measure="AP")], "html", notes=["said once"], title="Both")
+
+    assert page.count("said once") == page.count("paired randomisation, Holm") == page.count("<h2>Notes</h2>") == 1
+    assert (
+        page.count('<a href="../a%20b%23/report.html">first</a>')
+        == page.count('<a href="../a%20b%23/report.html">50.00</a>')
+        == 2
+    )
+    assert re.findall(r'<td class="number" data-value="([^"]*)">', page) == ["50.0"] * 4
+    style, script = (re.search(f"<{name}>(.*?)</{name}>", page, re.DOTALL) for name in ("style", "script"))
+    assert style is not None
+    assert script is not None
+    for each in (style[1], script[1]):
+        assert base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() in page
+    assert not re.search(r"""(src|href)=["']?(https?:|//)|@import|url\(""", page)
 
 
 def test_markdown_latex_and_text_keep_names_from_becoming_markup() -> None:

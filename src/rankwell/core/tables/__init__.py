@@ -249,6 +249,11 @@ class QueryRows:
         """(rows,) the index of each row's query."""
         return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
 
+    @property
+    def row_queries(self) -> list[str]:
+        """(rows,) the id of each row's query."""
+        return [self.queries[query] for query in self.query_of_row.tolist()]
+
 
 @dataclass(frozen=True, eq=False)
 class Judgments(QueryRows):
@@ -313,6 +318,18 @@ class Judgments(QueryRows):
             [grade for graded in judgments.values() for grade in graded.values()],
             all_queries=judgments,
         )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The mapping query -> item -> grade; of an item judged under several aspects the highest grade."""
+        flat = self.flat
+        numbers: list[float] = flat.grades.tolist()
+        rows = ((query, flat.rows_of(query)) for query in flat.queries)
+        return {query: dict(zip(flat.items[own], numbers[own], strict=True)) for query, own in rows}
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns query, item and grade, and aspect where there is one, of which any library makes a data frame."""
+        aspects = {} if self.aspects is None else {"aspect": list(self.aspects)}
+        return {"query": self.row_queries, **aspects, "item": list(self.items), "grade": self.grades.tolist()}
 
     @cached_property
     def flat(self) -> "Judgments":

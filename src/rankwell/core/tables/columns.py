@@ -93,13 +93,18 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     return (0.95 if beir else 0.6) if score and whole else 0.3
 
 
-def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False) -> Columns:
-    """The columns to read: of a run its score or else rank, of judgments their grade or `score`, as in BEIR. Raises BadInput."""
+def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False, grade: str = "") -> Columns:
+    """The columns to read: of a run its score or else rank, of judgments their grade or `score`, as in BEIR.
+
+    grade: the name of the judgments' column of grades. Raises BadInput for a column that is not there.
+    """
+    if grade and grade not in found:
+        raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
     owner = _column(found, _ID if holds == "texts" else _QUERY)
     item = owner if holds == "texts" else _column(found, _ITEM)
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     rank = _column(found, _RANK) if holds == "run" else None
-    value = _column(found, words) or rank
+    value = grade or _column(found, words) or rank
     aspect = _column(found, _ASPECT) if aspects else None
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
     wanted = {"query": (owner, _QUERY), "item": (item, _ITEM), "value": (value, words + (_RANK if holds == "run" else ()))}

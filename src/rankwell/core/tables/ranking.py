@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -56,6 +56,16 @@ class Ranking(QueryRows):
             [score for scored in ranking.values() for score in scored.values()],
             all_queries=ranking,
         )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The mapping query -> item -> score, items in their order."""
+        numbers: list[float] = self.scores.tolist()
+        rows = ((query, self.rows_of(query)) for query in self.queries)
+        return {query: dict(zip(self.items[own], numbers[own], strict=True)) for query, own in rows}
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns query, item and score, of which any library makes a data frame: `pandas.DataFrame(run.to_columns())`."""
+        return {"query": self.row_queries, "item": list(self.items), "score": self.scores.tolist()}
 
     def _refuse_bad_rows(self, rows: list[int], *, repeated: bool) -> None:
         bad = np.flatnonzero(~np.isfinite(self.scores))

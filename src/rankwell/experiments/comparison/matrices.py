@@ -116,17 +116,21 @@ def align_values(
         own[each.run] = each
     notes: list[str] = []
     matrices: list[QuerySystemMatrix] = []
-    for (measure, attributes), own in grouped.items():
+    partial: dict[tuple[str, ...], list[str]] = {}
+    for (_, attributes), own in grouped.items():
+        if len(own) < len(runs):
+            partial.setdefault(tuple(own), []).append(next(iter(own.values())).label)
         if len(own) < 2:
-            notes.append(f"{measure}: only {next(iter(own))} has it, so that there is nothing to compare")
             continue
-        absent = [run for run in runs if run not in own]
-        if absent:
-            notes.append(f"{measure}: {_listed(absent)} {'has' if len(absent) == 1 else 'have'} no values")
         matrices.append(_matrix(own, dict(attributes), place, better, notes))
     if not matrices:
         raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")
     chosen = _selected(matrices, measures) if measures else matrices
+    if partial:
+        n = sum(map(len, partial.values()))
+        owners = [f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()]
+        what = f"{n} {'is' if n == 1 else 'are'} not of all runs: {'; '.join(owners)}"
+        notes.append(f"runs are compared by the measures that both have; {what}")
     return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys(notes)))
 
 

@@ -211,11 +211,12 @@ def sentences(
     counted, count, first = [each for each in comparison.matrices if each.is_counted], len(pairs), comparison.matrices[0]
     if not counted:
         return [NOTHING_TESTED.format(", ".join(each.label for each in comparison.matrices))]
-    together = len(counted) if options.family == "all" else 1
-    sizes = [f"{n} {what}" for n, what in ((count, "pairs"), (together, "measures")) if n > 1]
-    described = f"over {len(comparison.runs)} systems" if options.correction == "tukey" else f"over {' × '.join(sizes)}"
-    family = Family(options.correction, count * together, described, options.level, options.power, options.family == "primary")
     shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
+    # Pairs without a common measure are not tested.
+    tested, together = len(shown), len(counted) if options.family == "all" else 1
+    sizes = [f"{n} {what}" for n, what in ((tested, "pairs"), (together, "measures")) if n > 1]
+    described = f"over {len(comparison.runs)} systems" if options.correction == "tukey" else f"over {' × '.join(sizes)}"
+    family = Family(options.correction, tested * together, described, options.level, options.power, options.family == "primary")
     scores, order = Order("", first).scores, list[tuple[str, float]]()
     if count > _MOST_SENTENCES and not np.isnan(scores).any():
         places = np.argsort(-scores, kind="stable").tolist()

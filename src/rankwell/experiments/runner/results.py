@@ -23,8 +23,9 @@ from rankwell.experiments.runner.tables import TableChoices, make_tables, reques
 from rankwell.io.result_folder import digest_of
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign
+from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import JobsOption, Progress
-from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
 from rankwell.store import refuse_blocked, write_text
 
@@ -91,7 +92,7 @@ class BenchResults(Displayable):
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
-        title = self.experiment.title if tables is self.system_tables else ""
+        title = self.experiment.title if len(tables) == len(self.system_tables) else ""
         return render_system_tables(tables, format, notes=self.notes, title=title, terminal=terminal)
 
     def _repr_html_(self) -> str:
@@ -99,11 +100,17 @@ class BenchResults(Displayable):
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:
-        """The tables as people read them: apart, or all measures as columns of one."""
+        """The tables as people read them: apart, or all measures as columns of one; they link to the reports of their cells."""
+        titles = self.experiment.titles
+        links = {
+            (titles["system", each.plan.cell.system], titles["dataset", each.plan.cell.dataset]): link_to(page, self.folder)
+            for each in self.cells
+            if (page := each.plan.folder / PAGE).is_file()
+        }
+        tables = [replace(each, links=links) for each in self.system_tables]
         chosen = self.shown.side_by_side
         wide = all(len(each.datasets) == 1 for each in self.system_tables) if chosen is None else chosen
-        together = wide and len(self.system_tables) > 1
-        return [side_by_side(self.system_tables, self.experiment.title)] if together else self.system_tables
+        return [side_by_side(tables, self.experiment.title)] if wide and len(tables) > 1 else tables
 
     @cached_property
     def _values(self) -> list[tuple[Values, dict[str, str]]]:

@@ -128,6 +128,7 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     units = {each.unit for table in tables for each in table.cells if not each.gap}
     entries: list[SystemFigure] = []
     better: dict[str, Better] = {}
+    links: dict[tuple[str, str], str] = {}
     for table in tables:
         for each in table.cells:
             cells = {known.unit for known in table.cells if known.dataset == each.dataset and not known.gap}
@@ -136,9 +137,11 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
             entries.append(each._replace(dataset=name))
             if each.dataset in table.better:
                 better[name] = table.better[each.dataset]
+            if (each.system, each.dataset) in table.links:
+                links[each.system, name] = table.links[each.system, each.dataset]
     order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))}
     entries.sort(key=lambda each: order[each.dataset])
-    return replace(tables[0], measure="", label="", cells=entries, better=better, name=title or "All measures")
+    return replace(tables[0], measure="", label="", cells=entries, better=better, links=links, name=title or "All measures")
 
 
 def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:

@@ -91,9 +91,19 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
         return _ranking_of(table, repeated=request.duplicates == "keep")
 
 
+def first_rows(source: Source, form: str, n: int) -> list[tuple[str, str, float | None, float]]:
+    """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them."""
+    dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
+    with opened(source, dialect, "run") as (table, columns):
+        rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
+        ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
+        rows = table.run(f"{table.rows(columns)} LIMIT {n}")
+    return [(query, item, place, score) for (query, item, score), (place,) in zip(rows, ranks, strict=True)]
+
+
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:
     """The judgments in a table with columns for query, item and grade, and aspect where groups or intents are requested."""
-    with opened(source, dialect, "judgments", aspects=request.aspects != "none") as (table, columns):
+    with opened(source, dialect, "judgments", request) as (table, columns):
         table.load(columns)
         if request.duplicates != "error" and columns.aspect:
             raise BadInput("repeated items cannot be dropped from judgments with groups or intents; clean the table.")
@@ -178,8 +188,8 @@ def _register(dialect: Dialect) -> None:
     name, suffixes = dialect.name, dialect.suffixes
     run = file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), write=_bind(write_run), suffixes=suffixes)
     run(_bind(read_run))
-    judged = file_format(name, "judgments", sniff=_sniff_as("judgments"), write=_bind(write_judgments), suffixes=suffixes)
-    judged(_bind(read_judgments))
+    written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
+    file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))
     file_format(name, "column", sniff=_bind(sniff_column), parts=True)(_bind(read_column))
     file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))

@@ -17,9 +17,11 @@ from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_c
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line, undamaged
+from rankwell.io.files import Request
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
+_PLAIN = Request()
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
@@ -372,7 +374,8 @@ def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None =
 
 
 @contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, *, aspects: bool = False) -> Generator[tuple[ColumnTable, Columns]]:
+def opened(source: Source, dialect: Dialect, holds: Holds, request: Request = _PLAIN) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
+    aspects = request.aspects != "none"
     with opened_table(source, dialect) as table:
-        yield table, choose_columns(list(table.types), holds, aspects=aspects)
+        yield table, choose_columns(list(table.types), holds, aspects=aspects, grade=request.grade_column)

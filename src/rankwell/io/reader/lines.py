@@ -277,5 +277,6 @@ def repeated(name: str, verb: str, keys: Iterable[tuple[tuple[str, ...], int]]) 
     for key, number in keys:
         if (first := seen.setdefault(key, number)) != number:
             what = f"query {key[0]!r} {verb} item {key[-1]!r} twice, in lines {first} and {number}"
-            return DuplicateItem(f"{name}:{number}: {what}; keep one of them.")
+            order = ", or correct the order of the columns" if key[-1] in ("Q0", "0") else ""
+            return DuplicateItem(f"{name}:{number}: {what}; keep one of them{order}.")
     return None

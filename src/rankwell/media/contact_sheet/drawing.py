@@ -16,9 +16,10 @@ _WIDTH, _MARGIN, _GAP, _LARGEST_TILE, _FRAME = 1200, 24, 16, 280, 4
 _MOST_COLUMNS = 6
 _MOST_KEYWORDS = 6
 COLOURS = {
-    **{"ground": "#ffffff", "card": "#eef1f4", "ink": "#1c2733", "quiet": "#5b6773"},
-    **{"right": "#0a7d4f", "wrong": "#c62f26", "unjudged": "#7a8592", "query": "#1f6fb2"},
+    **{"ground": "#ffffff", "card": "#eef1f3", "ink": "#16202b", "quiet": "#566270"},
+    **{"right": "#08756a", "wrong": "#b34a0b", "unjudged": "#606c78", "query": "#1b64a8"},
 }
+"""The light palette of the page of results (base.css): right and wrong look the same on sheets and pages."""
 
 
 class _Text(NamedTuple):

@@ -1,35 +1,65 @@
-"""The table on a terminal, and the same text in a pipe; where it does not fit the terminal, a block of lines per row.
+"""The table on a terminal, and the same text in a pipe. What does not fit a terminal is wrapped or goes on in further panels.
 
-What leaves the table before that: exact names and units, names of runs, then `sd`, `chance` and `ceiling`, which is said.
+What leaves the table of a summary before that: exact names and units, names of runs, then `sd`, `chance` and `ceiling`, which is
+said. A panel repeats the columns that name the rows, and no heading is ever cut. Decimal points are one below the other.
 """
 
-from functools import partial
-from itertools import compress
-from textwrap import wrap
+import re
+from collections.abc import Sequence
+from itertools import compress, zip_longest
 
-from rankwell.report import Grid, Terminal, output, styled, table_lines, text_table, total_width, width_of
+from rankwell.core.tables import MISSING
+from rankwell.report import Document, Grid, PrintedFigure, Terminal, folded, grids, output, rules_line, styled, visible, width_of
 
 _NARROW = 60
 """On fewer columns than these a table would be little more than names: blocks show all figures."""
+_WRAPPED = 20
+"""No text is wrapped to fewer columns than these where there is room for a further panel."""
+_BROKEN = 8
+"""Names that do not leave room for a single figure are broken into pieces of at least this size."""
+_LEGEND = 160
+"""A legend of more characters has a line for each name."""
+_PIECES = re.compile(r"\S+?(?:,|(?=\s|$))\s*")
+_BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
 
 
-def _narrow(grid: Grid, terminal: Terminal) -> str:
-    """The table with no more taken out of it than must be; blocks where it does not fit without its last figures."""
-    room = terminal.width or 0
+@output("table")
+def text_table(document: Document) -> str:
+    """Aligned columns with the rules below."""
+    terminal, rules = document.terminal, rules_line(document.rules)
+    parts = [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    parts += [_fitted(grid, terminal) for grid in grids(document)]
+    if rules:
+        lines = folded(f"rules: {rules}", terminal).split("\n")
+        parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
+    return "\n\n".join(parts) + "\n"
+
+
+def _fitted(grid: Grid, terminal: Terminal) -> str:
+    """The table with no more taken out of it than must be; panels where it does not fit without its last figures."""
+    if not grid.headers:
+        return ""
+    room, cells, grid = terminal.width, grid, _aligned(grid)
+    if room is None or _total(_widths(grid)) <= room:
+        return "\n".join(_lines(grid, range(len(grid.headers)), _widths(grid), terminal))
     if not {"measure", "mean"} <= set(grid.headers):
-        return _stack(grid, terminal, room)
+        return _panels(grid, terminal, room) or _stack(cells, terminal, room)
     table, below, names, left = _without(grid, "exact name", "unit"), _legend(grid), list[str](), list[str]()
-    if total_width(table) > room and table.grouped:
+    if _total(_widths(table)) > room and table.grouped:
         table, names = _without(table, "run"), [row[0] for row in table.rows]
+    fewer = table
     for name in ("sd", "chance", "ceiling"):
-        if room >= _NARROW and total_width(table) > room and name in table.headers:
-            table, left = _without(table, name), [*left, name]
-    if total_width(table) > room:
-        return _stack(grid, terminal, room)
+        if room >= _NARROW and _total(_widths(fewer)) > room and name in fewer.headers:
+            fewer, left = _without(fewer, name), [*left, name]
+    if _total(_widths(fewer)) > room:
+        return _panels(table, terminal, room, names, below) or _stack(cells, terminal, room)
     if left:
         below.append(f"left out for want of width: {', '.join(left)}")
-    lines = [styled(line, "2", terminal) for text in below for line in wrap(text, room)]
-    return "\n".join([*table_lines(table, terminal, names), *lines])
+    return "\n".join([*_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names), *_faint(below, terminal)])
+
+
+def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
+    return [styled(line, "2", terminal) for text in texts for line in folded(text, terminal).split("\n")]
 
 
 def _legend(grid: Grid) -> list[str]:
@@ -41,14 +71,136 @@ def _legend(grid: Grid) -> list[str]:
         named = word if exact in (word, word.partition(" (")[0]) else f"{word} = {exact}"
         if "unit" in row or named != word:
             said.setdefault(row.get("unit", "exact names"), {})[named] = None
-    found = "; ".join(f"{unit}: {', '.join(named)}" for unit, named in said.items())
-    return [found] if found else []
+    line = "; ".join(f"{unit}: {', '.join(named)}" for unit, named in said.items())
+    if len(line) <= _LEGEND:
+        return [line] if line else []
+    return [each for unit, named in said.items() for each in (f"{unit}:", *(f"  {name}" for name in named))]
 
 
 def _without(grid: Grid, *names: str) -> Grid:
     kept = [name not in names for name in grid.headers]
     rows = [[*compress(row, kept)] for row in grid.rows]
     return Grid([*compress(grid.headers, kept)], [*compress(grid.numeric, kept)], rows, grid.grouped and "run" not in names)
+
+
+def _aligned(grid: Grid) -> Grid:
+    """The table with columns of figures of equal width, decimal points one below the other."""
+    columns = [[row[place] for row in grid.rows] for place in range(len(grid.headers))]
+    cells = [[cell for cell in column if any(map(str.isdigit, cell))] for column in columns]
+    numeric = [
+        number or (all(isinstance(cell, PrintedFigure) for cell in own) if own else {*column} == {MISSING})
+        for number, own, column in zip(grid.numeric, cells, columns, strict=True)
+    ]
+    columns = [_at_the_point(column) if number else column for column, number in zip(columns, numeric, strict=True)]
+    return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
+
+
+def _at_the_point(cells: Sequence[str]) -> list[str]:
+    """Figures padded so that their decimal points stand at one place, and those of the upper ends of intervals at another."""
+    parts = {place: cell.split(", ") for place, cell in enumerate(cells) if any(map(str.isdigit, cell))}
+    ends = max(map(len, parts.values()), default=0)
+    parts = {place: each for place, each in parts.items() if len(each) == ends}
+    for end in range(ends):
+        comma = "," if end < ends - 1 else ""
+        sides: dict[int, tuple[str, str]] = {}
+        for place, each in parts.items():
+            found = _BEFORE_POINT.match(each[end])
+            before = found[0] if found else ""
+            sides[place] = before, each[end][len(before) :] + comma
+        left, right = (max(width_of(side[at]) for side in sides.values()) for at in (0, 1))
+        for place, (before, after) in sides.items():
+            parts[place][end] = " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+    return [" ".join(parts[place]) if place in parts else cell for place, cell in enumerate(cells)]
+
+
+def _widths(grid: Grid) -> list[int]:
+    return [max(map(width_of, column)) for column in zip(grid.headers, *grid.rows, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    """The columns that a table takes."""
+    return sum(widths) + 2 * max(len(widths) - 1, 0)
+
+
+def _panels(grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = (), below: Sequence[str] = ()) -> str:
+    """The columns in as many tables as needed, each with those that name the rows; long texts are wrapped. "" without room."""
+    natural = _widths(grid)
+    least = [
+        width
+        if number
+        else max(width_of(grid.headers[place]), min(width, _WRAPPED), *(_longest(row[place]) for row in grid.rows))
+        for place, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
+    ]
+    first = max([*grid.numeric, True].index(True), 1)
+    rest = range(1 if first == len(natural) else first, len(natural))
+    # What is the same in all rows is said once, above them.
+    same = [place for place in range(rest.start - 1) if len({row[place] for row in grid.rows}) == 1 < len(grid.rows)]
+    keys = [place for place in range(rest.start) if place not in same]
+    above = folded(" · ".join(f"{grid.headers[place]}: {grid.rows[0][place]}" for place in same), terminal)
+
+    def _needs(columns: Sequence[int]) -> int:
+        return _total([least[place] for place in columns])
+
+    if any(_needs([*keys, place]) > room for place in rest):
+        least = [
+            width if number else max(width_of(header), min(width, _BROKEN))
+            for header, width, number in zip(grid.headers, natural, grid.numeric, strict=True)
+        ]
+    if room < _NARROW or any(_needs([*keys, place]) > room for place in rest):
+        return ""
+    panels = [keys[:]]
+    for place in rest:
+        if len(panels[-1]) > len(keys) and _needs([*panels[-1], place]) > room:
+            panels.append(keys[:])
+        panels[-1].append(place)
+    tables: list[str] = []
+    for columns in panels:
+        cap = max(natural)
+        while _total(widths := [max(least[place], min(natural[place], cap)) for place in columns]) > room:
+            cap -= 1
+        tables.append("\n".join(_lines(grid, columns, widths, terminal, names)))
+    return "\n".join(["\n\n".join([above] * bool(same) + tables), *_faint(below, terminal)])
+
+
+def _longest(text: str) -> int:
+    return max((width_of(piece.rstrip()) for piece in _PIECES.findall(text)), default=0)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text on lines of at most this width, broken after blanks and commas, and words where they are longer."""
+    if width_of(text) <= width:
+        return [text]
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if width_of(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        for letter in piece.rstrip():
+            if width_of(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
+        lines[-1] += piece[len(piece.rstrip()) :]
+    return [line.rstrip() for line in lines if line]
+
+
+def _lines(grid: Grid, columns: Sequence[int], widths: Sequence[int], terminal: Terminal, names: Sequence[str] = ()) -> list[str]:
+    """The lines of these columns. names: that of each row's run, which stands above the first of its rows."""
+    numeric, last, run = [grid.numeric[place] for place in columns], "", None
+    lines = [styled(_line([grid.headers[place] for place in columns], widths, numeric), "1", terminal)]
+    lines.append(styled("─" * _total(widths), "2", terminal))
+    for number, row in enumerate(grid.rows):
+        if names and names[number] != run:
+            run = names[number]
+            lines.append(styled(run, "1", terminal))
+        shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        cells = [_wrapped(shown[place], width) for place, width in zip(columns, widths, strict=True)]
+        lines += [_line(line, widths, numeric) for line in zip_longest(*cells, fillvalue="")]
+        last = row[0]
+    return lines
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    gaps = [" " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(gap + cell if right else cell + gap for cell, gap, right in zip(cells, gaps, numeric, strict=True)).rstrip()
 
 
 def _stack(grid: Grid, terminal: Terminal, room: int) -> str:
@@ -66,6 +218,3 @@ def _stack(grid: Grid, terminal: Terminal, room: int) -> str:
             line += part
         lines += [line] if line else []
     return "\n".join(lines)
-
-
-output("table")(partial(text_table, narrow=_narrow))

@@ -13,7 +13,7 @@ from rankwell.core.registry import suggest
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report.charts import CHARTS, ChartData
-from rankwell.report.difference_tables import shown_differences
+from rankwell.report.difference_tables import difference_text, shown_differences
 from rankwell.report.folder import number_column, per_query_columns, text_column
 from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
 
@@ -33,6 +33,14 @@ def html(result: Results) -> str:
     grid = _difference_grid(differences) if differences else report.summary_grid(report.Document(rows, None, rules, ()))
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
     return _whole([*headlines, _table(grid)], report.rules_line(rules), [*result.notes, *result.interval_notes])
+
+
+@display("text")
+def text(result: Results) -> str:
+    """The result as on a terminal, without codes: a comparison as its sentences and differences, else the summary."""
+    if "differences" in result.objects:
+        return difference_text(result.tables, result.differences, None, result.describe(), "table").rstrip("\n")
+    return report.render(result.summary, None, result.describe(), ()).rstrip("\n")
 
 
 @display("system tables")
@@ -58,7 +66,7 @@ def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
 def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
     """Differences with their figures, which are texts there, as columns of numbers."""
     (grid,) = report.grids(report.Document(shown_differences(rows), None, {}, (), summary=False))
-    first = grid.headers.index("its mean")
+    first = grid.headers.index("mean")
     return grid._replace(numeric=[place >= first for place in range(len(grid.headers))], grouped=True)
 
 
@@ -125,6 +133,13 @@ def _made(result: Results, name: str) -> Chart | None:
 
 
 _FIGURES = ("mean", "sd", "ci_low", "ci_high")
+
+
+@display("columns")
+def to_columns(result: Results, table: str) -> dict[str, list[Any]]:
+    """The columns of a table of a result, of which any library makes a data frame; what is undefined is None."""
+    columns = _columns_of_table(result, table).items()
+    return {name: [None if cell != cell else cell for cell in cells.tolist()] for name, (_, cells) in columns}
 
 
 @display("pandas")

@@ -35,8 +35,9 @@ class PageSource:
     """The source of a page.
 
     values: of single queries, without differences; row_attributes: their further columns (`direction`). rows: the summary,
-    differences included. verdicts: sentences, the first is the headline. groups: rows of differences. inputs: name -> content
-    hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of those that have one.
+    differences included. verdicts: sentences, the first is the headline. pair: the two runs that it is about, the second less
+    the first. failures: rows of the number of queries that each stage failed, and why. groups: rows of differences. inputs:
+    name -> content hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of those that have one.
     """
 
     title: str
@@ -46,6 +47,8 @@ class PageSource:
     rows: Sequence[Row]
     places: Sequence[PlacedFolder]
     verdicts: Sequence[str] = ()
+    pair: tuple[str, str] | None = None
+    failures: Sequence[Row] = ()
     groups: Sequence[Row] = ()
     notes: Sequence[str] = ()
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -12,7 +12,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.report import plain, rule_pairs
+from rankwell.report import figure, plain, rule_pairs
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
 from rankwell.report.page.scripts import view_marks
@@ -99,7 +99,7 @@ def page_data(source: PageSource) -> PageData:
         lists, shown, rule = dict[int, Rows](), list[int](), "No lists: the results were kept without details.parquet."
         if overview is not None:
             first = next(iter(measures.values()))
-            shown, rule = choose(questions, np.asarray(overview.listed.any(axis=0)), first, source.seed)
+            shown, rule = choose(questions, overview, first, source.seed)
             lists = lists_of(source, tables.lists_of(shown), items, parts)
     own = questions.columns.get("picture_item", ())
     pictures = {query: items.number(item) for query, item in enumerate(own) if item is not None}
@@ -114,13 +114,16 @@ def page_data(source: PageSource) -> PageData:
         "tool": f"rankwell {__version__}",
         "title": source.title,
         "protocol": source.protocol,
-        "verdicts": list(source.verdicts),
+        "verdicts": summaries.verdicts(source),
+        "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
+        "warnings": warnings_of(source, overview),
         "notes": [*source.notes, *everywhere],
         "rules": [list(pair) for pair in rule_pairs(source.rules)],
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
         "measures": list(measures.values()),
         "summary": summaries.summary(source, measures),
+        "failures": summaries.failures(source),
         "differences": summaries.differences(source, measures),
         "groups": summaries.groups(source),
         "charts": plain(summaries.charts(source)),
@@ -222,15 +225,30 @@ def flags_of(source: PageSource, questions: PageQueries, overview: Overview | No
             found[f"missing from {name}"] = questions.has_values[run] & ~overview.retrieved[run]
     whole = {name for name, column in found.items() if column.all() and len(questions.keys) > 1}
     some = {name: np.flatnonzero(column).tolist() for name, column in found.items() if column.any() and name not in whole}
-    return some, [f"{name}: all {len(questions.keys):,} queries" for name in found if name in whole]
+    # Of unjudged results there is a warning with their number.
+    named = [name for name in found if name in whole and not name.startswith("unjudged")]
+    return some, [f"{name}: all {len(questions.keys):,} queries" for name in named]
 
 
-def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
+def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:
+    """Cautions about the figures, each with the order of the queries that shows it: results without a judgment."""
+    if overview is None or "keyed" in view_marks(source.protocol) or not overview.unjudged.any():
+        return []
+    counts = zip(source.runs, overview.unjudged.sum(axis=1).tolist(), overview.near.sum(axis=1).tolist(), strict=True)
+    shares = [f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)" for run, n, of in counts if n]
+    queries = int(overview.unjudged.any(axis=0).sum())
+    where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
+    text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
+    return [{"text": text, "sort": "unjudged"}]
+
+
+def choose(questions: PageQueries, overview: Overview, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
     """The queries that have lists, at most 500, in order, and the sentence that says which they are.
 
-    listed: (queries,) which of them have any. A query without a value by the first measure comes last everywhere.
+    A query without a value by the first measure comes last everywhere; of equally bad ones that with the later relevant result
+    comes first, as on the page.
     """
-    able = np.flatnonzero(listed)
+    able = np.flatnonzero(overview.listed.any(axis=0))
     depth = f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most {MOST_RELEVANT} beyond them)"
     if len(able) <= MOST_QUERIES:
         whole = len(able) == len(questions.keys)
@@ -244,7 +262,8 @@ def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], se
     spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
     chosen = np.zeros(len(able), dtype=np.bool_)
     apart = _take(chosen, np.where(spread > 0, -spread, np.inf), _APART)
-    worst = _take(chosen, np.where(known, mean, np.inf), _WORST)
+    late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
+    worst = _take(chosen, np.where(known, mean, np.inf), _WORST, -late)
     best = _take(chosen, np.where(known, -mean, np.inf), _BEST)
     rest = np.flatnonzero(~chosen)
     drawn = np.random.default_rng(seed).choice(rest, MOST_QUERIES - int(chosen.sum()), replace=False)
@@ -259,9 +278,10 @@ def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], se
     return able[chosen].tolist(), sentence
 
 
-def _take(chosen: Bools, key: Floats, most: int) -> int:
-    """Marks the first ones by the key, earlier queries first where it is the same, infinite ones never; returns how many."""
-    order = np.argsort(np.where(chosen, np.inf, np.round(key, 12)), kind="stable")
+def _take(chosen: Bools, key: Floats, most: int, further: Floats | None = None) -> int:
+    """Marks the first by the key, then by the further one, then by place, those of an infinite key never; returns how many."""
+    keys = np.where(chosen, np.inf, np.round(key, 12))
+    order = np.lexsort((np.zeros(len(key)) if further is None else further, keys))
     mine = [place for place in order[:most].tolist() if np.isfinite(key[place]) and not chosen[place]]
     chosen[mine] = True
     return len(mine)

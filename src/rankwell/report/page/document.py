@@ -1,6 +1,5 @@
 """The page written: data, style, charts' script and own script in one file, and lists beside it where they are many."""
 
-import base64
 import hashlib
 import html
 import json
@@ -18,7 +17,7 @@ from rankwell.report import visible
 from rankwell.report.drafts import write_manifest
 from rankwell.report.page import PageSource
 from rankwell.report.page.data import PageData, item_data, page_data
-from rankwell.report.page.scripts import embeddable, join_modules, task_views, vega_bundle
+from rankwell.report.page.scripts import embeddable, join_modules, source_hash, task_views, vega_bundle
 from rankwell.store import refuse_blocked, write_text
 
 MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
@@ -78,10 +77,9 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     entries = [path for name in names["script"].split() for path in views.get(name, [f"report/page/assets/{name}"])]
     script = embeddable(f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n')
     vega = vega_bundle()
-    scripts = " ".join([_hash(vega), _hash(script), *(["'self'"] if parted else [])])
-    policy = (
-        f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    scripts = " ".join([source_hash(vega), source_hash(script), *(["'self'"] if parted else [])])
+    allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     filled = {"title": html.escape(visible(title)), "policy": html.escape(policy, quote=False), "style": style, "script": script}
     licences = (assets / "licences.txt").read_text(encoding="utf-8")
     filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
@@ -96,10 +94,6 @@ def _json(data: Mapping[str, Any]) -> str:
     except UnicodeEncodeError:
         text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:

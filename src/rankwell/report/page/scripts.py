@@ -1,5 +1,6 @@
 """The scripts of a page: that of Vega, and its own modules as one classic script, which the page's policy allows by its hash."""
 
+import base64
 import hashlib
 import os
 import re
@@ -34,6 +35,11 @@ def vega_bundle() -> str:
 def embeddable(script: str) -> str:
     """A script that no HTML parser ends early: what closes it or opens a comment can only stand in its texts and patterns."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def source_hash(text: str) -> str:
+    """A script or a style as a content-security policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def task_views() -> list[str]:

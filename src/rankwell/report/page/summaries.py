@@ -46,27 +46,56 @@ def cutoff_of(measure: str) -> int | None:
 
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """The figure of each run and measure with its interval."""
+    """The figure of each run and measure with its interval, and with its ceiling and its chance level where they are known."""
     runs, places = source.runs, [*measures]
     return [
-        {"run": runs.index(row["run"]), "measure": places.index(key_of(row, source)), **_cells(row, _FIGURES)}
+        {
+            **{"run": runs.index(row["run"]), "measure": places.index(key_of(row, source)), **_cells(row, _FIGURES)},
+            **{name: plain(row[name]) for name in ("ceiling", "chance") if row.get(name) is not None},
+        }
         for row in source.own_rows
         if row["run"] in runs
     ]
 
 
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """Paired differences, b less a; better, worse, equal: in how many queries b is."""
-    runs, places = source.runs, [*measures]
-    keyed = [(row, key_of(row, source)) for row in source.rows if is_difference(row["measure"])]
+    """Paired differences, b less a; better, worse, equal: in how many queries b is. The headline's pair is first, and its way."""
+    runs, places, first = source.runs, [*measures], source.pair
+    found: list[dict[str, Any]] = []
+    for row in (each for each in source.rows if is_difference(each["measure"])):
+        key, cells = key_of(row, source), _cells(row, _DIFFERENCE)
+        a, b = row["against"], row["run"]
+        if key not in places:
+            continue
+        if (b, a) == first:
+            a, b = b, a
+            ends = {"difference": "difference", "low": "high", "high": "low"}
+            cells |= {name: None if cells[other] is None else 0.0 - cells[other] for name, other in ends.items()}
+            cells |= {"better": cells["worse"], "worse": cells["better"]}
+        found.append({"a": runs.index(a), "b": runs.index(b), "measure": places.index(key), **cells, "role": row.get("role")})
+    return sorted(found, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first)
+
+
+def verdicts(source: PageSource) -> list[str]:
+    """The sentences of the page, the headline first: who fails where stages are judged, else the comparison's."""
+    stages = dict.fromkeys((row["failed"] for row in source.failures if row["failed"] != "none"), 0)
+    for row in source.failures:
+        if row["failed"] in stages:
+            stages[row["failed"]] += row["questions"]
+    total, failed = sum(row["questions"] for row in source.failures), sum(stages.values())
+    if not total:
+        return list(source.verdicts)
+    by = f", by {source.rules['right_label']}" if "right_label" in source.rules else ""
+    named = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
+    what = f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {named}"
+    return [f"{what if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
+
+
+def failures(source: PageSource) -> list[dict[str, Any]]:
+    """The number of queries that each stage failed, and why; alone: how many of them are right from the right passage."""
     return [
-        {
-            **{"a": runs.index(row["against"]), "b": runs.index(row["run"]), "measure": places.index(key)},
-            **_cells(row, _DIFFERENCE),
-            "role": row.get("role"),
-        }
-        for row, key in keyed
-        if key in places
+        {**{name: row[name] for name in ("failed", "why", "share")}, "n": row["questions"], "alone": row.get("right_alone")}
+        for row in source.failures
     ]
 
 
@@ -201,9 +230,26 @@ def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
     return {
         "id": name,
         "title": title["text"],
-        "note": "; ".join(filter(None, (title["subtitle"], beyond))),
+        "note": "; ".join(filter(None, (title["subtitle"], beyond, _scales(panels["concat"])))),
         "spec": _named(panels),
     }
+
+
+def _scales(panels: Sequence[Any]) -> str:
+    """That the panels of a chart have scales of their own, the empty text where they share them."""
+    found: dict[str, set[tuple[float, ...]]] = {}
+    waiting: list[Any] = list(panels)
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            for channel in ("x", "y"):
+                own = part.get(channel)
+                if isinstance(own, dict) and own.get("type") == "quantitative" and "domain" in own.get("scale", {}):
+                    found.setdefault(channel, set()).add(tuple(own["scale"]["domain"]))
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return "scales differ between panels" if any(len(each) > 1 for each in found.values()) else ""
 
 
 def _named(spec: Any) -> Any:

@@ -27,13 +27,15 @@ class Overview(NamedTuple):
     """Properties of the lists of each run and query, arrays of (runs, queries).
 
     listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
-    first: the rank of the first one, NaN for none. unjudged: how many of the first 10 are. tied: whether scores tie at the cut.
+    first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged: how many of those are.
+    tied: whether scores tie at the cut.
     """
 
     listed: Bools
     retrieved: Bools
     relevant: Ints
     first: Floats
+    near: Ints
     unjudged: Ints
     tied: Bools
 
@@ -90,14 +92,14 @@ class Tables:
         found = self._numpy(
             "SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
             "min(rank) FILTER (state = 'relevant') AS first, "
-            f"count(*) FILTER (state = 'unjudged' AND rank <= {NEAR}) AS unjudged, "
+            f"count(*) FILTER (rank <= {NEAR}) AS near, count(*) FILTER (state = 'unjudged' AND rank <= {NEAR}) AS unjudged, "
             f"count(rank) > 0 AS retrieved, coalesce({tied}, FALSE) AS tied FROM lists GROUP BY query, run"
         )
         at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
-        whole = Overview(*(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, np.int64, np.float64, np.int64, bool)))
+        whole = Overview(*(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, int, float, int, int, bool)))
         whole.first[:] = np.nan
         whole.listed[at] = True
-        for name in ("retrieved", "relevant", "unjudged", "tied"):
+        for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
             getattr(whole, name)[at] = found[name]
         whole.first[at] = _floats(found["first"])
         return whole

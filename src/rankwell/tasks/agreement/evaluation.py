@@ -29,6 +29,7 @@ from rankwell.tasks.agreement import inputs
 from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, Sample, cuts_gold, plan_measures
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.tasks.agreement.runs import RunAgreement, is_run
 from rankwell.tasks.agreement.vectors import AGGREGATES, Representation, VectorPanel, hubness, linear_cka
 
 _MARGIN_DEPTH = 100
@@ -51,6 +52,7 @@ def agree(
 ) -> Results:
     """Measures to what extent candidates find the neighbours that a reference finds, for a sample of items among all items.
 
+    Runs are compared list by list, at every query of the reference: whatever `read_ranking` takes.
     reference: whatever `read_embeddings` takes, or `NAME=PATH`. candidates: one such thing, a list of them, or a mapping
     name -> thing; rows belong together by id where both sides have ids, else by position. options: the fields of
     `AgreementOptions`, as keywords or as one; measures may follow the candidates. spectrum: the effective rank in the panel; None
@@ -62,6 +64,8 @@ def agree(
     """
     rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
     named = inputs.named_models(reference, candidates)
+    if is_run(next(iter(named.values()))):
+        return _of_runs(RunAgreement(named, options, rules, ks), named, options, ks)
     models, notes = inputs.read_models(named, options)
     quick = options.intervals == "none"
     panel = inputs.check_vectors(models, spectrum=not quick if spectrum is None else spectrum)
@@ -84,6 +88,19 @@ def agree(
     if sample.requested > len(sample.items):
         notes.append(f"{options.samples} samples were requested and there are {len(sample.items)} items: all are queries")
     return evaluation.results(panel, named, chosen, [*rules.notes, *panel.warnings, *notes], details=details)
+
+
+def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]) -> Results:
+    """The results of runs beside a reference run."""
+    changes = _changes(lists.builder, lists.candidates, options.intervals, options.seed)
+    return lists.builder.results(
+        **lists.fields(ks),
+        tables={"changes": changes},
+        sources=sources_of(named),
+        intervals=options.intervals,
+        seed=options.seed,
+        task="agreement",
+    )
 
 
 def compare_lists(

@@ -3,7 +3,7 @@
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
-import {el, svg, visible} from "../../report/page/assets/dom.js";
+import {el, glyph, svg, visible} from "../../report/page/assets/dom.js";
 import {MISSING, number, score, signed, whole} from "../../report/page/assets/numbers.js";
 import {registerView, runLines} from "../../report/page/assets/views.js";
 
@@ -101,7 +101,7 @@ function result(row) {
   if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, "beyond what the reference lists");
   const close = margin !== null && margin < 0 && margin >= -tolerance;
   return el("p", {class: "view reference"},
-    el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? MISSING : el("strong", null, ordinal(rank))),
+    el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? glyph(MISSING, "Not in the list of the reference") : el("strong", null, ordinal(rank))),
     similar === null ? null : el("span", {title: "Similarity under the reference"}, score(similar)),
     margin === null ? null : el("span", {title: "Similarity under the reference less that of the last item it counts"}, el("span", {class: "quiet"}, "margin "), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
     close ? el("span", {class: "chip", title: `Within ${tolerance} of what counts`}, "as good as counted") : null);

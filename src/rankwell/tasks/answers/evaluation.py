@@ -2,6 +2,7 @@
 
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -49,7 +50,11 @@ def evaluate_answers(
     """
     plan = AnswerPlan(options, has_answers=predictions is not None)
     plan.check(predictions)
-    inputs = AnswerInputs(gold, predictions, options, options.duplicates or plan.rules.duplicates)
+    inputs = AnswerInputs(gold, predictions, options)
+    if options.convention is None:
+        plan = replace(plan, options=replace(options, convention=inputs.usual_convention))
+        plan.check(predictions)
+    inputs.add_retrieved(plan.options.duplicates or plan.rules.duplicates)
     return _AnswerEvaluation(plan, inputs, progress).results(details=details)
 
 
@@ -59,7 +64,7 @@ class AnswerInputs:
     Raises NothingToEvaluate where a table has no question in common with the others.
     """
 
-    def __init__(self, gold: Any, predictions: Any, options: AnswerOptions, duplicates: Repeats) -> None:
+    def __init__(self, gold: Any, predictions: Any, options: AnswerOptions) -> None:
         others = {name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")}
         places = {"gold": gold, "predictions": predictions, **others}
         tables: dict[str, FoundTable[Any]] = {"gold": read_questions(gold, format=options.gold_format)}
@@ -72,13 +77,28 @@ class AnswerInputs:
             found = tables["na_probs"] = read_na_probs(options.na_probs)
             _refuse_other_questions(questions, found.table, "no-answer probabilities")
             tables["predictions"] = tables["predictions"]._replace(table=tables["predictions"].table.with_no_answer(found.table))
-        if options.retrieved is not None:
-            run, name = options.retrieved, options.retrieved_format
-            found = tables["retrieved"] = read_retrieved(run, format=name, questions=questions, duplicates=duplicates)
-            _refuse_other_questions(questions, found.table.index, "retrieved documents")
+        self._options, self.notes = options, list[str]()
         self.tables, self.corpus = tables, None if options.corpus is None else read_texts(options.corpus).texts
         self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
         self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
+
+    @property
+    def usual_convention(self) -> str:
+        """The convention where none is named: squad2 where texts answer a SQuAD 2.0 file, which it then notes; else piaf."""
+        gold, given = self.tables["gold"], self.tables.get("predictions")
+        if gold.format != "squad" or not gold.table.impossible.any() or given is None or (given.table.starts >= 0).any():
+            return "piaf"
+        what = "the questions are SQuAD 2.0 and the answers texts without positions"
+        self.notes.append(f"{what}: the convention is squad2, the exact match and F1 of the official script; -c names another")
+        return "squad2"
+
+    def add_retrieved(self, duplicates: Repeats) -> None:
+        """Reads the retrieved documents, where there are any."""
+        run, questions = self._options.retrieved, self.tables["gold"].table
+        if run is not None:
+            name = self._options.retrieved_format
+            found = self.tables["retrieved"] = read_retrieved(run, format=name, questions=questions, duplicates=duplicates)
+            _refuse_other_questions(questions, found.table.index, "retrieved documents")
 
 
 def _is_file(place: Any) -> bool:
@@ -135,7 +155,7 @@ class _AnswerEvaluation:
         return builder.results(
             rules=self._rules(retriever, reader, aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            notes=(*read, *plan.measures.notes, *builder.notes),
+            notes=(*self.inputs.notes, *read, *plan.measures.notes, *builder.notes),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="answers",

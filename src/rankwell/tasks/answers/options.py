@@ -1,9 +1,9 @@
 """The options of questions, retrieved documents and answers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, InputData, MeasureNames
+from rankwell.core.options import InputData, MeasureNames, Option
 from rankwell.stats import Intervals
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
 from rankwell.tasks.answers.retrieval import Relevance
@@ -26,7 +26,8 @@ class AnswerOptions:
     retriever_k
         How many first documents count as retrieved, 10 unless it is said.
     convention
-        Whose words and rules: piaf, piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
+        Whose words and rules: piaf, or squad2 for texts that answer a SQuAD 2.0 file, unless another is named: piaf-article,
+        haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
     measures
         A measure or a word of the convention, instead of its whole report; repeat it for more.
     normalizer
@@ -77,7 +78,7 @@ class AnswerOptions:
     retrieved: InputData = None
     k: int | None = None
     retriever_k: int | None = None
-    convention: ConventionName = "piaf"
+    convention: Annotated[str | None, Option(("--convention", "-c"))] = None
     measures: MeasureNames = None
     normalizer: str | None = None
     language: str | None = None

@@ -121,4 +121,15 @@ function absent(row) {
   return isAnswer(row) ? "not given" : null;
 }
 
-registerView("answers", {summary, result, title, absent});
+const labels = {
+  answerable: "has an answer",
+  failed: "failed by",
+  why: "why",
+  value: "right",
+  partial: "right in part",
+  alone: "right from the right passage",
+  hardest: "place among the hardest",
+  document_rank: "rank of the right document",
+};
+
+registerView("answers", {summary, result, title, absent, labels});

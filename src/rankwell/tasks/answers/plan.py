@@ -38,7 +38,7 @@ class AnswerPlan:
     @cached_property
     def convention(self) -> Convention:
         """The convention. Raises UnknownName for an unknown one."""
-        return CONVENTIONS[self.options.convention]
+        return CONVENTIONS[self.options.convention or "piaf"]
 
     @cached_property
     def rules(self) -> AnswerConvention:
@@ -84,7 +84,8 @@ class AnswerPlan:
         for option in ("k", "retriever_k"):
             if getattr(self, option) < 1:
                 raise BadUsage(f"{option}={getattr(self, option)}; expected a positive integer.")
-        _ = self.measures
+        # The inputs decide which convention is the default.
+        _ = self.measures if options.convention is not None else None
         share = options.context_share
         if share is not None and options.relevance != "context":
             raise BadUsage(f"--context-share {share} has no effect without --relevance context; give it, or leave this out.")

@@ -1,9 +1,9 @@
 """The options of text-video retrieval."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, CutoffNumbers, InputData, MeasureNames
+from rankwell.core.options import ConventionName, CutoffNumbers, InputData, MeasureNames, Option
 from rankwell.stats import Intervals
 
 Which = Literal["both", "t2v", "v2t"]
@@ -74,6 +74,6 @@ class CaptionOptions:
     bank: InputData = None
     query_ids: InputData = None
     item_ids: InputData = None
-    texts: InputData = None
+    texts: Annotated[InputData, Option(("--query-texts", "--texts"))] = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0

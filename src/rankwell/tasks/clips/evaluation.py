@@ -57,8 +57,7 @@ def evaluate_clips(
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
     for variant in variants:
         results.refuse_empty(variant, notes)
-        values = variant.measure(builder)
-        measured.append((variant, values))
+        measured.append((variant, values := variant.measure(builder)))
         levels += variant.levels()
         by_group += results.group_rows(variant, builder)
         by_keyword += results.keyword_rows(variant, values)
@@ -82,6 +81,7 @@ def evaluate_clips(
             "answers": answers,
             "levels": tuple(levels),
             "k": inputs.k,
+            "measured": tuple(measured),
             "worst": partial(results.worst_queries, builder.values, {row["measure"] for row in by_keyword}, answers),
         },
     )

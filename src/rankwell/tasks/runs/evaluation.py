@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
@@ -13,7 +14,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import results
 from rankwell.evaluation.details import Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, name_runs
+from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
 from rankwell.stats import check_intervals
@@ -32,10 +33,17 @@ def evaluate(
 ) -> Results:
     """The values of every run on every measure.
 
-    judgments: a file, a mapping query -> item -> grade, a dataframe, or Judgments. runs: one run of any such kind, a list of
-    files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may follow the runs.
+    judgments: a file, a BEIR folder, a mapping query -> item -> grade or query -> list or set of ids, a dataframe, or Judgments.
+    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a list of files, or a
+    mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may follow the runs.
     details: keep the first items and every judged item of each query for a page.
     Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
+
+    >>> import rankwell as rw
+    >>> qrels, run = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}, {"q1": {"b": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}}
+    >>> result = rw.evaluate(qrels, {"mine": run}, ["RR", "P@1"])
+    >>> result["RR"], result["P@1"]
+    (0.75, 0.5)
     """
     rules = Rules.resolve(options.convention, **{name: getattr(options, name) for name in Rules._fields if name != "convention"})
     labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
@@ -46,8 +54,10 @@ def evaluate(
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    truth = read_run_judgments(judgments, labelled, options.judgments_format, exclude_self=rules.exclude_self)
+    place = io.judgments_file(judgments, options.split)
+    truth = read_run_judgments(place, labelled, options, exclude_self=rules.exclude_self)
     evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
+    evaluation.builder.notes += [f"judgments: {place}"] if place is not judgments else []
     for name, run in named.items():
         found = io.find_hits(
             run,
@@ -60,17 +70,30 @@ def evaluate(
             progress=progress_of(progress, name),
         )
         evaluation.formats[name] = found.format
-        evaluation.builder.notes += found.notes
+        evaluation.builder.notes += [*found.notes, *evaluation.mistakes(name, run, found, options.run_format)]
         evaluation.add(name, found.hits)
-    known = None if options.texts is None else io.read_texts(options.texts)
+    sources = sources_of({"judgments": place}, named)
+    sizes = [each.file.stat().st_size for name, each in sources.items() if name in named and each.file]
+    if len(set(sizes)) < len(sizes):
+        from rankwell.evaluation.mistakes import copies
+
+        evaluation.builder.notes += [each.sentence for each in copies(named)]
+    known = _query_texts(options.texts, place if details and place is not judgments else None)
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
-        sources=sources_of({"judgments": judgments}, named),
+        sources=sources,
         details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if details else None,
         queries=evaluation.query_columns(known),
         objects={"attributes": {} if known is None else known.attributes},
     )
+
+
+def _query_texts(texts: Any, judged: Path | None) -> io.Texts | None:
+    """The texts of the queries: those given, else those in the BEIR folder of a file of judgments, where there are any."""
+    if texts is None and judged is not None and (beside := judged.parents[1] / "queries.jsonl").is_file():
+        texts = beside
+    return None if texts is None else io.read_texts(texts)
 
 
 class RunJudgments(NamedTuple):
@@ -91,6 +114,19 @@ class _RunEvaluation:
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
         self._left_out: dict[str, dict[str, list[str]]] = {}
+        self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
+
+    def mistakes(self, name: str, run: Any, found: io.FoundHits, run_format: str | None) -> list[str]:
+        """The probable mistakes in the judgments and in one run."""
+        flat, hits = self.truth.flat, found.hits
+        lines = found.source if found.format == "trec" else None
+        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, hits, rel=self._lowest, lines=lines):
+            return []
+        from rankwell.evaluation.mistakes import RunPlace, judgment_mistakes, run_mistakes
+
+        place = RunPlace(name, hits, run, found.format, run_format)
+        own = run_mistakes(place, flat, rel=self._lowest, ties=self.rules.ties, queries=self.rules.queries)
+        return [each.sentence for each in (*judgment_mistakes(flat, self._lowest), *own)]
 
     def add(self, name: str, hits: Hits) -> None:
         """Measures one run."""
@@ -113,8 +149,7 @@ class _RunEvaluation:
     def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
         view, rule = run.view, self.rules.no_relevant
-        lowest = min((each.measure.parameters.get("rel") or 1 for each in self.measures), default=1)
-        bare = view.n_relevant(lowest) == 0
+        bare = view.n_relevant(self._lowest) == 0
         counted = counted_queries(
             view.queries,
             bare,
@@ -129,9 +164,14 @@ class _RunEvaluation:
                 raise NothingToEvaluate(f"{run.name}: {what}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
             example = f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)" if all(first) else ""
+            reason = ""
+            if not both:
+                from rankwell.evaluation.mistakes import no_common_query
+
+                reason = no_common_query(view.queries, list(hits.unknown), self.truth.flat.items)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth "
-                f"{len(hits.present)}, {both} are in both{example}."
+                f"{len(hits.present)}, {both} are in both{example}.{reason}"
             )
         missing = [query for query, present in zip(view.queries, view.present.tolist(), strict=True) if not present]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
@@ -199,7 +239,7 @@ class _RunEvaluation:
 
 
 def read_run_judgments(
-    judgments: Any, measures: Sequence[LabelledMeasure], form: str | None, *, exclude_self: bool
+    judgments: Any, measures: Sequence[LabelledMeasure], options: RunOptions, *, exclude_self: bool
 ) -> RunJudgments:
     """The judgments, each query's own item as junk where it is excluded. Raises BadUsage, and NothingToEvaluate for none."""
     kinds = {each.measure.entry.view.__name__ for each in measures}
@@ -211,12 +251,12 @@ def read_run_judgments(
     if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
-        preferences = io.read_preferences(judgments, format=form)
+        preferences = io.read_preferences(judgments, format=options.judgments_format)
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects: io.Aspects = "none"
     if special:
         aspects = "intents" if special == ["IntentRankings"] else "groups"
-    truth = io.find_judgments(judgments, format=form, aspects=aspects)
+    truth = io.find_judgments(judgments, format=options.judgments_format, aspects=aspects, grade_column=options.grade_column)
     flat = truth.table.flat
     if exclude_self:
         flat = flat.with_junk({query: [query] for query in flat.queries})

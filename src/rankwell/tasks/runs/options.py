@@ -39,6 +39,10 @@ class RunOptions:
         File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
     judgments_format
         Name of the judgments' format, where their content does not tell: trec, beir, csv, tsv, jsonl, json, parquet.
+    grade_column
+        Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
+    split
+        Split of a BEIR folder given as judgments, test unless it is named.
     run_format
         Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
     seed
@@ -57,5 +61,7 @@ class RunOptions:
     min_grade: Annotated[float | None, Option(("--min-grade", "-l"))] = None
     texts: Annotated[InputData, Option(("--query-texts",))] = None
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
+    grade_column: str | None = None
+    split: str | None = None
     run_format: str | None = None
     seed: int = 0

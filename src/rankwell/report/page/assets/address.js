@@ -33,6 +33,14 @@ export function choose(changes, {push = false} = {}) {
   draw(new Set(Object.keys(changes)));
 }
 
+/**
+ * Draws what depends on these names, without a change of what is chosen.
+ * @param {Set<string>} names
+ */
+export function redraw(names) {
+  draw(names);
+}
+
 /** @param {boolean} [push] */
 export function writeAddress(push = false) {
   clearTimeout(writing);
@@ -62,6 +70,7 @@ export function addressText(changes = {}) {
     set(name === "delta" ? "difference" : `value_${name}`, rangeText(range), null);
   for (const flag of now.flags) parameters.append("flag", flag);
   for (const [name, value] of Object.entries(now.attributes)) parameters.append("only", `${name}=${value}`);
+  for (const tag of now.tags) parameters.append("tag", tag);
   set("theme", now.theme, null);
   if (now.query !== null) parameters.set("query", addressOf(now.query));
   const text = parameters.toString();
@@ -108,6 +117,7 @@ export function readAddress() {
     ranges: {a: rangeFrom(parameters.get("value_a")), b: rangeFrom(parameters.get("value_b")), delta: rangeFrom(parameters.get("difference"))},
     flags: parameters.getAll("flag").filter(flag => Object.hasOwn(queries.flags, flag)),
     attributes: attributesFrom(parameters.getAll("only")),
+    tags: parameters.getAll("tag"),
     theme: ["light", "dark"].includes(parameters.get("theme") ?? "") ? parameters.get("theme") : null,
   });
 }

@@ -2,6 +2,7 @@
 
 import {data} from "./data.js";
 import {$, el, readable} from "./dom.js";
+import {say} from "./words.js";
 
 // The colours of rankwell's charts, and the page's variables for them.
 /** @type {Record<string, string>} */
@@ -53,7 +54,7 @@ async function drawChart(each, place) {
     await drawPanels(each.id, place, painted, panels);
     place.querySelector("svg")?.setAttribute("aria-label", `${each.title}. ${each.note ?? ""}`);
   } catch (problem) {
-    place.replaceChildren(el("p", {class: "quiet"}, `This chart cannot be drawn: ${problem instanceof Error ? problem.message : problem}`));
+    place.replaceChildren(el("p", {class: "quiet"}, say.chartProblem(problem instanceof Error ? problem.message : String(problem))));
   }
 }
 

@@ -2,7 +2,8 @@
 
 import {data, hasValues, measures, runs} from "./data.js";
 
-const pair = data.differences?.[0] ?? {a: 0, b: runs.length > 1 ? 1 : null};
+const [a, b] = data.pair ?? [0, runs.length > 1 ? 1 : null];
+const pair = {a, b};
 export const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
 
 /** @type {Choices} */
@@ -20,11 +21,12 @@ export const START = {
   ranges: {a: [null, null], b: [null, null], delta: [null, null]},
   flags: [],
   attributes: {},
+  tags: [],
   theme: null,
 };
 
 /** @type {(keyof Filters)[]} */
-export const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
+export const FILTERS = ["search", "differ", "ranges", "flags", "attributes", "tags"];
 
 export const chosen = structuredClone(START);
 
@@ -39,7 +41,7 @@ export function rangeText([low, high]) {
 
 export function filtersSet() {
   const ranges = Object.values(chosen.ranges).filter(range => rangeText(range) !== null).length;
-  return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + Object.keys(chosen.attributes).length;
+  return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + chosen.tags.length + Object.keys(chosen.attributes).length;
 }
 
 /** @returns {Filters} */

@@ -1,5 +1,7 @@
 // The page's data, and its parts in script files beside the page.
 
+import {say} from "./words.js";
+
 /** @type {PageData} */
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null");
 /** @type {string[]} */
@@ -154,9 +156,7 @@ function loadScript(source) {
     script.addEventListener("error", () => {
       loading.delete(source);
       reject(
-        new Error(
-          `The lists of this query are in ${source}, which is not beside this page. Keep the folder and the page together.`,
-        ),
+        new Error(say.partMissing(source)),
       );
     });
     document.head.append(script);

@@ -1,19 +1,21 @@
 // One query: its text, its values, its relevant items, and the lists side by side.
 
-import {choose, writeAddress} from "./address.js";
+import {choose, redraw, writeAddress} from "./address.js";
 import {chosen, comparedRuns} from "./chosen.js";
 import {data, flagsOf, listsOf, measures, queries, runs, valueOf} from "./data.js";
-import {$, button, el, heading, icon, isolated, readable, table, visible} from "./dom.js";
+import {$, button, el, heading, icon, isolated, orMissing, readable, table, visible} from "./dom.js";
 import {copy} from "./downloads.js";
 import {toggleFilters} from "./filters.js";
 import {gold} from "./gold.js";
 import {measureName, pictureOf, runTag} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {rankedLists} from "./lists.js";
-import {number, signed, whole} from "./numbers.js";
+import {areKept, noteOf, tagsFrom, writeNote} from "./notes.js";
+import {number, signed} from "./numbers.js";
 import {attributeOf, deltaOf, difference, senseOf, STRUCTURED, valueA, valueB} from "./rows.js";
 import {cursorLink, drawRows, moveCursor, revealCursor, shownRows} from "./table.js";
-import {taskView} from "./views.js";
+import {attributeLabel, taskView} from "./views.js";
+import {say} from "./words.js";
 
 /** @type {Element | null} */
 let opener = null;
@@ -65,7 +67,7 @@ export async function drawDetail() {
   }
   if (detail.dataset.query !== String(query)) detail.scrollTop = 0;
   detail.dataset.query = String(query);
-  const body = el("div", null, data.lists[query] ? null : el("p", {class: "empty"}, "Loading …"));
+  const body = el("div", null, data.lists[query] ? null : el("p", {class: "empty"}, say.loading));
   detail.replaceChildren(detailBar(query), detailHead(query), body);
   try {
     const lists = await listsOf(query);
@@ -76,7 +78,7 @@ export async function drawDetail() {
         el(
           "div",
           {class: "empty", role: "alert"},
-          el("strong", null, "The lists are not here"),
+          el("strong", null, say.listsMissing),
           problem instanceof Error ? problem.message : String(problem),
         ),
       );
@@ -86,7 +88,7 @@ export async function drawDetail() {
 
 function notHere() {
   const rule = data.shown?.rule ? readable(data.shown.rule) : "";
-  return el("div", {class: "empty"}, el("strong", null, "No lists for this query"), rule);
+  return el("div", {class: "empty"}, el("strong", null, say.noLists), rule);
 }
 
 /** @param {Query} query */
@@ -94,33 +96,33 @@ function detailBar(query) {
   const place = shownRows.queries.indexOf(query);
   /** @param {number} step @param {string} path @param {string} label @param {string} key */
   const turn = (step, path, label, key) => {
-    const made = button(icon(path), () => stepTo(step), {class: "plain", "aria-label": label, title: `${label} (${key})`});
+    const made = button(icon(path), () => stepTo(step), {class: "plain", "aria-label": label, title: say.withKey(label, key)});
     made.disabled = neighbour(step) === null;
     return made;
   };
   return el(
     "div",
     {class: "detail-bar"},
-    button([icon("M9.5 3.5L5 8l4.5 4.5"), "Queries"], closeQuery, {class: "plain back"}),
-    turn(-1, "M4 10l4-4 4 4", "Previous query", "k"),
-    turn(1, "M4 6l4 4 4-4", "Next query", "j"),
+    button([icon("M9.5 3.5L5 8l4.5 4.5"), say.queriesView], closeQuery, {class: "plain back"}),
+    turn(-1, "M4 10l4-4 4 4", say.previousQuery, "k"),
+    turn(1, "M4 6l4 4 4-4", say.nextQuery, "j"),
     el(
       "span",
       {class: "quiet place"},
-      place < 0 ? "not among the queries shown" : `${whole(place + 1)} of ${whole(shownRows.queries.length)}`,
+      place < 0 ? say.notShown : say.placeOf(place + 1, shownRows.queries.length),
     ),
     button(
       [
         icon("M6.5 9.5l3-3M7.2 4.6l1.3-1.3a2.9 2.9 0 0 1 4.1 4.1l-1.3 1.3M8.8 11.4l-1.3 1.3a2.9 2.9 0 0 1-4.1-4.1l1.3-1.3"),
-        "Copy link",
+        say.copyLink,
       ],
       () => {
         writeAddress();
-        copy(location.href, "Link copied");
+        copy(location.href, say.linkCopied);
       },
       {class: "plain"},
     ),
-    button(icon("M4 4l8 8M12 4l-8 8"), closeQuery, {class: "plain close", "aria-label": "Close", title: "Close (Esc)"}),
+    button(icon("M4 4l8 8M12 4l-8 8"), closeQuery, {class: "plain close", "aria-label": say.close, title: say.closeTitle}),
   );
 }
 
@@ -144,11 +146,42 @@ function detailHead(query) {
       el(
         "ul",
         {class: "chips"},
-        attributes.map(([name, value]) => el("li", null, el("span", {class: "chip"}, `${visible(name)} `, isolated("span", null, value)))),
+        attributes.map(([name, value]) => el("li", null, el("span", {class: "chip"}, `${visible(attributeLabel(name))} `, isolated("span", null, value)))),
         flagsOf(query).map(flag => el("li", null, isolated("span", {class: "chip warn"}, flag))),
       ),
       scores(query),
+      noteFields(query),
     ),
+  );
+}
+
+/**
+ * The reader's own tags and note, written as they are typed.
+ * @param {Query} query
+ */
+function noteFields(query) {
+  const {note, tags} = noteOf(query);
+  const tagBox = el("input", {type: "text", id: "own-tags", value: tags.join(", "), placeholder: say.tagsHint, autocomplete: "off"});
+  const noteBox = el("textarea", {id: "own-note", rows: 3}, note);
+  const where = el("p", {class: "note", role: "status"}, areKept() ? say.notesKept : say.notesNotKept);
+  /** @param {Partial<Note>} changes */
+  const write = changes => {
+    writeNote(query, changes);
+    where.textContent = areKept() ? say.notesKept : say.notesNotKept;
+    // The detail stays as it is, so that typing goes on.
+    redraw(new Set(["notes"]));
+  };
+  tagBox.addEventListener("input", () => write({tags: tagsFrom(tagBox.value)}));
+  noteBox.addEventListener("input", () => write({note: noteBox.value}));
+  return el(
+    "details",
+    {class: "own-fields", open: Boolean(note || tags.length)},
+    el("summary", null, say.noteAndTags),
+    el("label", {for: "own-tags"}, say.tags),
+    tagBox,
+    el("label", {for: "own-note"}, say.note),
+    noteBox,
+    where,
   );
 }
 
@@ -161,7 +194,7 @@ function scores(query) {
   const {b} = chosen;
   const single = b === null;
   /** @param {Child} label @param {string} value */
-  const figure = (label, value, sense = "") => el("div", null, el("dt", null, label), el("dd", {class: sense}, value));
+  const figure = (label, value, sense = "") => el("div", null, el("dt", null, label), el("dd", {class: sense}, orMissing(value, say.noValue)));
   const delta = deltaOf(query);
   /** @param {Run} run */
   const name = run => [runTag(run), isolated("span", null, runs[run])];
@@ -171,10 +204,10 @@ function scores(query) {
       {class: "scores"},
       figure(single ? measureName(measures[chosen.measure]) : name(chosen.a), number(valueA(query), unit)),
       single ? null : figure(name(b), number(valueB(query), unit)),
-      single ? null : figure(`B − A in ${measureName(measures[chosen.measure])}`, signed(delta, unit), senseOf(delta)),
+      single ? null : figure(say.differenceIn(measureName(measures[chosen.measure])), signed(delta, unit), senseOf(delta)),
     ),
     measures.length > 1
-      ? el("details", {class: "all-measures"}, el("summary", null, "All measures"), measuresTable(query))
+      ? el("details", {class: "all-measures"}, el("summary", null, say.allMeasures), measuresTable(query))
       : null,
   ];
 }
@@ -192,22 +225,22 @@ function measuresTable(query) {
       "tr",
       null,
       isolated("th", {scope: "row"}, measureName(measure)),
-      el("td", {class: "number"}, number(a, unit)),
+      el("td", {class: "number"}, orMissing(number(a, unit), say.noValue)),
       single
         ? null
         : [
-            el("td", {class: "number"}, number(b, unit)),
-            el("td", {class: `number ${senseOf(delta, measure)}`}, signed(delta, unit)),
+            el("td", {class: "number"}, orMissing(number(b, unit), say.noValue)),
+            el("td", {class: `number ${senseOf(delta, measure)}`}, orMissing(signed(delta, unit), say.noDifference)),
           ],
     );
   };
   return table(
     {class: "small"},
-    "All measures of this query",
+    say.allMeasuresOfQuery,
     [
-      heading("Measure"),
-      heading(single ? "Value" : "A", {class: "number"}),
-      single ? null : [heading("B", {class: "number"}), heading("B − A", {class: "number"})],
+      heading(say.measure),
+      heading(single ? say.value : "A", {class: "number"}),
+      single ? null : [heading("B", {class: "number"}), heading(say.difference, {class: "number"})],
     ],
     el("tbody", null, measures.map(row)),
   );

@@ -1,10 +1,11 @@
 // Nodes: everything displayed is made here, as text and never as markup.
 
-import {whole} from "./numbers.js";
+import {MISSING} from "./numbers.js";
+import {say} from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** @type {Record<string, string>} */
-export const STATES = {relevant: "relevant", nonrelevant: "not relevant", unjudged: "unjudged", junk: "junk"};
+export const STATES = say.states;
 
 /**
  * An element; attributes that are null or false are left out, children are nodes, texts, numbers, null or lists of these.
@@ -84,12 +85,12 @@ export function stateName(state) {
 /** @type {Record<string, () => SVGElement[]>} */
 const SHAPES = {
   relevant: () => [svg("circle", {cx: 8, cy: 8, r: 7}), svg("path", {d: "M4.8 8.3l2.2 2.2 4.2-4.6"})],
-  nonrelevant: () => [svg("circle", {cx: 8, cy: 8, r: 6.25}), svg("path", {d: "M5.7 5.7l4.6 4.6M10.3 5.7l-4.6 4.6"})],
+  nonrelevant: () => [svg("rect", {x: 1.75, y: 1.75, width: 12.5, height: 12.5, rx: 2.5}), svg("path", {d: "M5.7 5.7l4.6 4.6M10.3 5.7l-4.6 4.6"})],
   unjudged: () => [
     svg("circle", {cx: 8, cy: 8, r: 6.25}),
     svg("path", {d: "M6.2 6.5a1.85 1.85 0 1 1 2.6 1.7c-.5.25-.8.5-.8 1.1M8 11.2v.3"}),
   ],
-  junk: () => [svg("rect", {x: 2, y: 2, width: 12, height: 12, rx: 2}), svg("path", {d: "M4.5 11.5l7-7"})],
+  junk: () => [svg("circle", {cx: 8, cy: 8, r: 6.25}), svg("path", {d: "M3.8 12.2l8.4-8.4"})],
 };
 
 /**
@@ -105,6 +106,25 @@ export function mark(state) {
     svg("title", null, name),
     shape(),
   );
+}
+
+/**
+ * A sign in letters, with its meaning for those who point at it and for those who do not see it.
+ * @param {string} text
+ * @param {string} meaning
+ * @param {Attributes} [attributes]
+ */
+export function glyph(text, meaning, attributes = {}) {
+  return el("span", {...attributes, role: "img", title: meaning, "aria-label": meaning}, text);
+}
+
+/**
+ * A figure; the sign of a missing one with the reason.
+ * @param {string} text
+ * @param {string} reason
+ */
+export function orMissing(text, reason) {
+  return text === MISSING ? glyph(text, reason) : text;
 }
 
 /** @param {string} path */
@@ -130,7 +150,7 @@ export function button(label, act, attributes = {}) {
  */
 export function showAll(n, act) {
   const made = button(
-    `Show all ${whole(n)}`,
+    say.showAll(n),
     () => {
       made.remove();
       act();

@@ -3,9 +3,10 @@
 import {chosen} from "./chosen.js";
 import {firstOf, flagsOf, measures, queries, runs} from "./data.js";
 import {$, el} from "./dom.js";
-import {counted} from "./numbers.js";
+import {noteRecords} from "./notes.js";
 import {deltaOf, valueA, valueB} from "./rows.js";
 import {shownRows} from "./table.js";
+import {say} from "./words.js";
 
 // Texts that a spreadsheet would run as a formula; ids are left alone, because tables are joined by them.
 const FORMULA = /^[=+\-@\t\r]/;
@@ -48,14 +49,14 @@ export function jsonLines(rows) {
   return rows.map(row => `${JSON.stringify(row)}\n`).join("");
 }
 
-/** @param {string} name @param {string} text @param {string} type */
-function save(name, text, type) {
+/** @param {string} name @param {string} text @param {string} type @param {number} [n] */
+function save(name, text, type, n = shownRows.queries.length) {
   const address = URL.createObjectURL(new Blob([text], {type: `${type};charset=utf-8`}));
   const link = el("a", {href: address, download: name});
   link.click();
   // The browser reads the address after this call has returned.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  toast(`${counted(shownRows.queries.length, "query", "queries")} in ${name}`);
+  toast(say.saved(n, name));
 }
 
 /** @param {string} text @param {string} done */
@@ -64,7 +65,7 @@ export async function copy(text, done) {
     await navigator.clipboard.writeText(text);
     toast(done);
   } catch {
-    toast("This browser does not let a page copy; use the CSV");
+    toast(say.cannotCopy);
   }
 }
 
@@ -78,10 +79,15 @@ export function toast(text) {
   toastTimer = setTimeout(() => $("toast").classList.remove("shown"), 2200);
 }
 
+export function drawNotesButton() {
+  $("save-notes").hidden = noteRecords().length === 0;
+}
+
 export function setUpDownloads() {
   $("save-csv").addEventListener("click", () => save("queries.csv", csvText(records()), "text/csv"));
   $("save-jsonl").addEventListener("click", () => save("queries.jsonl", jsonLines(records()), "application/jsonl"));
+  $("save-notes").addEventListener("click", () => save("notes.csv", csvText(noteRecords()), "text/csv", noteRecords().length));
   $("copy-ids").addEventListener("click", () =>
-    copy(shownRows.queries.map(query => queries.id[query]).join("\n"), `${counted(shownRows.queries.length, "id")} copied`),
+    copy(shownRows.queries.map(query => queries.id[query]).join("\n"), say.idsCopied(shownRows.queries.length)),
   );
 }

@@ -6,8 +6,11 @@ import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
 import {measureName} from "./labels.js";
+import {tagCounts} from "./notes.js";
 import {whole} from "./numbers.js";
 import {ALPHABET, attributeOf, STRUCTURED} from "./rows.js";
+import {attributeLabel} from "./views.js";
+import {say} from "./words.js";
 
 const SWAP = "M3 5.5h9.5M10 3l2.5 2.5L10 8M13 10.5H3.5M6 8l-2.5 2.5L6 13";
 const FUNNEL = "M2 4h12M4.5 8h7M6.5 12h3";
@@ -49,17 +52,17 @@ function labelOf(control) {
 export function presets() {
   const single = START.b === null;
   return [
-    ["worst", "Worst", single ? "Worst value first" : "Worst value of B first"],
-    single ? null : ["loss", "Biggest loss", "Where B is furthest behind A"],
-    single ? null : ["gain", "Biggest gain", "Where B is furthest ahead of A"],
+    ["worst", say.worst, single ? say.worstTitle : say.worstOfB],
+    single ? null : ["loss", say.loss, say.lossTitle],
+    single ? null : ["gain", say.gain, say.gainTitle],
     // Lists beside the page are not all here to be compared.
     single || data.parts || !Object.keys(data.lists).length
       ? null
-      : ["apart", "Lists differ", "Where A and B list the most different results"],
+      : ["apart", say.apart, say.apartTitle],
     queries.unjudged?.some(counts => counts.some(n => n > 0))
-      ? ["unjudged", "Unjudged", "Where most of the first 10 results are unjudged"]
+      ? ["unjudged", say.unjudged, say.unjudgedTitle]
       : null,
-    ["random", "Random", "A random order; press again for another seed"],
+    ["random", say.random, say.randomTitle],
   ].filter(preset => preset !== null);
 }
 
@@ -95,6 +98,7 @@ export function swapRuns() {
 export function toggleFilters(open = !$("queries").classList.contains("filtering")) {
   $("queries").classList.toggle("filtering", open);
   $("filters-open").setAttribute("aria-expanded", String(open));
+  if (open) drawFilters();
   if (open) /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
 }
 
@@ -106,7 +110,7 @@ export function drawBar() {
   for (const preset of $("presets").querySelectorAll("button"))
     preset.setAttribute("aria-pressed", String(preset.dataset.sort === chosen.sort && !chosen.reversed));
   const set = filtersSet() - (chosen.search ? 1 : 0);
-  $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
+  $("filters-open").replaceChildren(icon(FUNNEL), say.filters, set ? el("span", {class: "badge"}, set) : "");
 }
 
 export function drawFilters() {
@@ -118,19 +122,20 @@ export function drawFilters() {
       el(
         "div",
         {class: "filters-head"},
-        el("h2", null, "Filters"),
-        button("Clear all", clearFilters, {class: "plain", disabled: filtersSet() === 0}),
-        button("Done", () => toggleFilters(false), {class: "plain done"}),
+        el("h2", null, say.filters),
+        button(say.clearAll, clearFilters, {class: "plain", disabled: filtersSet() === 0}),
+        button(say.done, () => toggleFilters(false), {class: "plain done"}),
       ),
-      block(single ? "Values" : "Difference B − A", histogram(), single ? null : rangeFields("delta", "B − A")),
-      single ? null : check("differ", "Only where A and B differ", chosen.differ, on => choose({differ: on})),
+      block(single ? say.values : say.differences, histogram(Math.max(216, $("filters").clientWidth - 48), 120), single ? null : rangeFields("delta", say.difference)),
+      single ? null : check("differ", say.onlyDiffering, chosen.differ, on => choose({differ: on})),
       block(
         `${visible(measures[chosen.measure].label)}${unit === "share" ? "" : `, ${unit}`}`,
-        rangeFields("a", single ? "Value" : "A"),
+        rangeFields("a", single ? say.value : "A"),
         single ? null : rangeFields("b", "B"),
       ),
       ...Object.keys(queries.attributes).map(attributeField),
       flagFields(),
+      tagFields(),
     ].filter(node => node !== null),
   );
   if (focused) $(focused)?.focus({preventScroll: true});
@@ -166,12 +171,12 @@ function check(id, label, on, act, count = null) {
 
 /** @param {"a" | "b" | "delta"} name @param {string} label */
 function rangeFields(name, label) {
-  /** @param {0 | 1} place @param {string} word */
-  const field = (place, word) => {
+  /** @param {0 | 1} place @param {string} end @param {string} word */
+  const field = (place, end, word) => {
     const box = el("input", {
       type: "number",
       step: "any",
-      id: `range-${name}-${word}`,
+      id: `range-${name}-${end}`,
       value: chosen.ranges[name][place],
       placeholder: word,
       "aria-label": `${label}, ${word}`,
@@ -188,9 +193,9 @@ function rangeFields(name, label) {
     "div",
     {class: "range"},
     el("span", {class: "quiet"}, label),
-    field(0, "from"),
+    field(0, "from", say.from),
     el("span", {class: "quiet", "aria-hidden": "true"}, "–"),
-    field(1, "to"),
+    field(1, "to", say.to),
   );
 }
 
@@ -217,12 +222,12 @@ function attributeField(name, place) {
   const select = el(
     "select",
     {id},
-    el("option", {value: ""}, "any"),
+    el("option", {value: ""}, say.any),
     values.map((value, at) =>
       el(
         "option",
         {value: at + 1, selected: chosen.attributes[name] === value},
-        `${value === "" ? "none" : visible(value)} (${whole(counts.get(value) ?? 0)})`,
+        `${value === "" ? say.none : visible(value)} (${whole(counts.get(value) ?? 0)})`,
       ),
     ),
   );
@@ -230,14 +235,14 @@ function attributeField(name, place) {
     const {[name]: _, ...others} = chosen.attributes;
     choose({attributes: select.value === "" ? others : {...others, [name]: values[Number(select.value) - 1]}});
   });
-  return el("div", {class: "attribute"}, isolated("label", {for: id}, name), select);
+  return el("div", {class: "attribute"}, isolated("label", {for: id}, attributeLabel(name)), select);
 }
 
 function flagFields() {
   const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
   if (!flags.length) return null;
   return block(
-    "Flags, any of",
+    say.flagsAnyOf,
     flags.map(([flag, places], place) =>
       check(
         `flag-${place}`,
@@ -245,6 +250,23 @@ function flagFields() {
         chosen.flags.includes(flag),
         on => choose({flags: on ? [...chosen.flags, flag] : chosen.flags.filter(each => each !== flag)}),
         places.length,
+      ),
+    ),
+  );
+}
+
+function tagFields() {
+  const counts = tagCounts();
+  if (!counts.length) return null;
+  return block(
+    say.tagsAnyOf,
+    counts.map(([tag, count], place) =>
+      check(
+        `tag-${place}`,
+        tag || say.anyNote,
+        chosen.tags.includes(tag),
+        on => choose({tags: on ? [...chosen.tags, tag] : chosen.tags.filter(each => each !== tag)}),
+        count,
       ),
     ),
   );
@@ -262,28 +284,26 @@ export function drawChips() {
         null,
         button([isolated("span", null, label), icon("M4.5 4.5l7 7M11.5 4.5l-7 7")], () => choose(changes), {
           class: "chip",
-          "aria-label": `Remove the filter ${visible(label)}`,
+          "aria-label": say.removeFilter(visible(label)),
         }),
       ),
     );
   if (chosen.search) chip(`“${chosen.search}”`, {search: ""});
-  if (chosen.differ) chip("A and B differ", {differ: false});
+  if (chosen.differ) chip(say.differing, {differ: false});
   for (const [name, word] of /** @type {["a" | "b" | "delta", string][]} */ ([
-    ["a", chosen.b === null ? "value" : "A"],
+    ["a", chosen.b === null ? say.aValue : "A"],
     ["b", "B"],
-    ["delta", "B − A"],
+    ["delta", say.difference],
   ])) {
     const [low, high] = chosen.ranges[name];
     if (low === null && high === null) continue;
-    chip(
-      `${word} ${low === null ? "≤" : high === null ? "≥" : "from"} ${low ?? high}${low === null || high === null ? "" : ` to ${high}`}`,
-      {ranges: {...chosen.ranges, [name]: [null, null]}},
-    );
+    chip(say.range(word, low, high), {ranges: {...chosen.ranges, [name]: [null, null]}});
   }
   for (const [name, value] of Object.entries(chosen.attributes)) {
     const {[name]: _, ...others} = chosen.attributes;
-    chip(`${name} = ${value || "none"}`, {attributes: others});
+    chip(`${attributeLabel(name)}: ${value || say.none}`, {attributes: others});
   }
   for (const flag of chosen.flags) chip(flag, {flags: chosen.flags.filter(each => each !== flag)});
+  for (const tag of chosen.tags) chip(tag || say.anyNote, {tags: chosen.tags.filter(each => each !== tag)});
   $("active").replaceChildren(...chips);
 }

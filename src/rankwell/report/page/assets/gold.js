@@ -1,12 +1,13 @@
 // The relevant items of a query, with their ranks in each run.
 
 import {data, GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
-import {el, heading, isolated, mark, readable, showAll, table, visible} from "./dom.js";
+import {el, glyph, heading, isolated, mark, readable, showAll, table, visible} from "./dom.js";
 import {picture} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {MISSING, number, score} from "./numbers.js";
+import {marked, words} from "./terms.js";
 import {taskView} from "./views.js";
-import {marked, words} from "./words.js";
+import {say} from "./words.js";
 
 const MOST_GOLD = 8;
 
@@ -37,13 +38,13 @@ function relevantItems(lists, compared) {
 /** @param {Query} query @param {Lists} lists @param {Run[]} compared */
 export function gold(query, lists, compared) {
   const items = relevantItems(lists, compared);
-  const title = el("h3", {id: "gold-title"}, "Relevant items", el("span", {class: "count"}, items.length));
+  const title = el("h3", {id: "gold-title"}, say.relevantItems, el("span", {class: "count"}, items.length));
   if (!items.length)
     return el(
       "section",
       {class: "block", "aria-labelledby": "gold-title"},
       title,
-      el("p", {class: "quiet"}, "No item is known to be relevant to this query."),
+      el("p", {class: "quiet"}, say.noRelevantItems),
     );
   const graded = new Set(items.map(each => each.grade)).size > 1;
   const body = el("tbody");
@@ -61,12 +62,12 @@ export function gold(query, lists, compared) {
     title,
     table(
       {class: "small gold"},
-      "Relevant items with their rank and score in each run",
+      say.relevantCaption,
       [
-        heading("Item"),
-        graded ? heading("Grade", {class: "number"}) : null,
+        heading(say.item),
+        graded ? heading(say.grade, {class: "number"}) : null,
         compared.map((run, side) =>
-          heading(compared.length > 1 ? `Rank in ${"AB"[side]}` : "Rank", {class: "place-head", title: visible(runs[run])}),
+          heading(compared.length > 1 ? say.rankInRun("AB"[side]) : say.rank, {class: "place-head", title: visible(runs[run])}),
         ),
       ],
       body,
@@ -99,7 +100,7 @@ function goldRow({item, grade, rows}, graded, query) {
           : null,
       ),
     ),
-    graded ? el("td", {class: "number"}, grade ?? MISSING) : null,
+    graded ? el("td", {class: "number"}, grade ?? glyph(MISSING, say.noGrade)) : null,
     rows.map(placeCell),
   );
 }
@@ -109,8 +110,8 @@ function goldRow({item, grade, rows}, graded, query) {
  * @param {ListRow | null} row
  */
 function placeCell(row) {
-  if (!row) return el("td", {class: "place quiet"}, MISSING);
-  if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? "not retrieved");
+  if (!row) return el("td", {class: "place quiet"}, glyph(MISSING, say.noQuery));
+  if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? say.notRetrieved);
   return el(
     "td",
     {class: "place"},

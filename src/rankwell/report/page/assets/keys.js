@@ -8,23 +8,12 @@ import {toast} from "./downloads.js";
 import {order, presets, swapRuns, toggleFilters} from "./filters.js";
 import {moveCursor, shownRows} from "./table.js";
 import {changeTheme} from "./theme.js";
-
-const KEYS = [
-  ["j", "k", "next and previous query; arrows too"],
-  ["Enter", null, "open the query"],
-  ["Esc", null, "close"],
-  ["/", null, "search"],
-  ["s", null, "next order: worst, biggest loss, and so on"],
-  ["x", null, "swap A and B"],
-  ["o", "q", "overview, queries"],
-  ["t", null, "light or dark"],
-  ["?", null, "this window"],
-];
+import {KEYS, say, SIGNS} from "./words.js";
 
 export function setUpHelp() {
   const help = $("help");
   help.append(
-    el("h2", {id: "help-title"}, "Keys"),
+    el("h2", {id: "help-title"}, say.keys),
     el(
       "dl",
       null,
@@ -33,12 +22,14 @@ export function setUpHelp() {
         el("dd", null, what),
       ]),
     ),
+    el("h2", null, say.signs),
+    el("dl", {class: "signs"}, SIGNS.map(([sign, meaning]) => [el("dt", null, sign), el("dd", null, meaning)])),
     el(
       "div",
       {class: "legend"},
       Object.keys(STATES).map(state => el("span", null, mark(state), stateName(state))),
     ),
-    el("form", {method: "dialog"}, el("button", null, "Close")),
+    el("form", {method: "dialog"}, el("button", null, say.close)),
   );
   $("help-open").addEventListener("click", () => help.showModal());
   help.addEventListener("click", event => {

@@ -3,9 +3,10 @@
 import {chosen, START} from "./chosen.js";
 import {data, measures, queries, ruleOf} from "./data.js";
 import {el, isolated, visible} from "./dom.js";
+import {say} from "./words.js";
 
 export function intervalName() {
-  return `${Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4))} % interval`;
+  return say.interval(Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4)));
 }
 
 /** @param {Run} run */
@@ -25,12 +26,20 @@ export function measureName({label, name, of}) {
 }
 
 /**
+ * A name that may be broken after its underscores.
+ * @param {string} name
+ */
+function broken(name) {
+  return visible(name).split(/(?<=_)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+}
+
+/**
  * The label of a measure, and below it its exact name where that differs.
  * @param {Measure} measure
  */
 export function measureNodes({label, name, of}) {
   return [
-    isolated("span", null, of ? `${label}, ${of}` : label),
+    el("span", {dir: "auto"}, broken(of ? `${label}, ${of}` : label)),
     label === name ? null : isolated("span", {class: "exact"}, name),
   ];
 }

@@ -2,12 +2,13 @@
 
 import {chosen} from "./chosen.js";
 import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, STATE, valueOf} from "./data.js";
-import {el, isolated, mark, stateName, STATES, svg, visible} from "./dom.js";
+import {el, glyph, isolated, mark, orMissing, stateName, STATES, svg, visible} from "./dom.js";
 import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
 import {MISSING, number, score} from "./numbers.js";
+import {marked, words} from "./terms.js";
 import {taskView} from "./views.js";
-import {marked, words} from "./words.js";
+import {say} from "./words.js";
 
 /** @param {Query} query @param {Lists} lists @param {Run[]} compared */
 export function rankedLists(query, lists, compared) {
@@ -20,7 +21,7 @@ export function rankedLists(query, lists, compared) {
     el(
       "div",
       {class: "lists-head"},
-      el("h3", {id: "lists-title"}, `First ${mostResults()}`),
+      el("h3", {id: "lists-title"}, say.firstResults(mostResults())),
       el(
         "p",
         {class: "legend", "aria-hidden": "true"},
@@ -45,7 +46,7 @@ export function rankedLists(query, lists, compared) {
  */
 function runSwitch(run, side) {
   const name = side === 0 ? "a" : "b";
-  const select = el("select", {class: "run-name", "aria-label": `Run ${"AB"[side]} of these lists`, id: `list-run-${name}`});
+  const select = el("select", {class: "run-name", "aria-label": say.runOfLists("AB"[side]), id: `list-run-${name}`});
   options(select, runs);
   select.value = String(run);
   select.addEventListener("change", () => chooseRun(name, Number(select.value)));
@@ -62,7 +63,7 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
     null,
     compared.length > 1 ? el("span", {class: `tag ${"ab"[side]}`}, "AB"[side]) : null,
     runs.length > 2 ? runSwitch(run, side) : isolated("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
-    el("span", {class: "quiet number"}, number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit)),
+    el("span", {class: "quiet number"}, orMissing(number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit), say.noValue)),
   );
   const cards = rows.map((row, place) => (tiles ? tile(row) : card(row, {side, next: rows[place + 1], terms, elsewhere})));
   return el(
@@ -71,7 +72,7 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
     head,
     rows.length
       ? el("ol", {class: tiles ? "grid" : null}, cards)
-      : el("p", {class: "empty"}, el("strong", null, "Nothing retrieved"), "This run has no results for the query."),
+      : el("p", {class: "empty"}, el("strong", null, say.nothingRetrieved), say.noResults),
   );
 }
 
@@ -99,7 +100,7 @@ function card(row, {side, next, terms, elsewhere}) {
         named
           ? el("span", {class: "named"}, named)
           : isolated("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
-        !row[GRADE] ? null : el("span", {class: "quiet grade"}, `grade ${row[GRADE]}`),
+        !row[GRADE] ? null : el("span", {class: "quiet grade"}, say.gradeOf(row[GRADE])),
         elsewhere ? otherPlace(row, elsewhere.get(item), side) : null,
       ),
       !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
@@ -113,7 +114,7 @@ function card(row, {side, next, terms, elsewhere}) {
 function gap(row, next) {
   if (!next || row[SCORE] === null || next[SCORE] === null) return null;
   const lead = Math.abs(row[SCORE] - next[SCORE]);
-  return el("span", {class: "quiet gap", title: "Lead over the next result"}, lead === 0 ? "tied" : `+${score(lead)}`);
+  return el("span", {class: "quiet gap", title: say.lead}, lead === 0 ? say.tied : `+${score(lead)}`);
 }
 
 /**
@@ -125,13 +126,13 @@ function gap(row, next) {
 function otherPlace(row, other, side) {
   const name = "BA"[side];
   /** @param {string} text @param {string} title @param {string | null} moved */
-  const place = (text, title, moved = null) => el("span", {class: "other quiet", title}, `${name} `, text, moved);
-  if (!other) return place(`> ${mostResults()}`, `Not among the first ${mostResults()} of ${name}`);
-  if (other[RANK] === null) return place(MISSING, `Not retrieved by ${name}`);
+  const place = (text, title, moved = null) => glyph(`${name} ${text}${moved ?? ""}`, title, {class: "other quiet"});
+  if (!other) return place(`> ${mostResults()}`, say.notAmong(mostResults(), name));
+  if (other[RANK] === null) return place(MISSING, say.notRetrievedBy(name));
   const moved = other[RANK] - row[RANK];
   return place(
     number(other[RANK], "count"),
-    `Rank ${other[RANK]} in ${name}`,
+    say.rankIn(other[RANK], name, moved),
     moved ? ` ${moved > 0 ? "↑" : "↓"}${Math.abs(moved)}` : null,
   );
 }
@@ -141,7 +142,7 @@ function tile(row) {
   return el(
     "li",
     {class: `tile ${row[STATE]}`, "data-item": row[ITEM]},
-    picture(row[ITEM], 140) ?? el("span", {class: "no-picture quiet"}, "no picture"),
+    picture(row[ITEM], 140) ?? el("span", {class: "no-picture quiet"}, say.noPicture),
     el(
       "p",
       {class: "title-line"},

@@ -52,8 +52,3 @@ export function chance(p) {
 export function whole(n) {
   return WHOLE.format(n);
 }
-
-/** @param {number} n @param {string} one @param {string} [many] */
-export function counted(n, one, many = `${one}s`) {
-  return `${whole(n)} ${n === 1 ? one : many}`;
-}

@@ -5,13 +5,14 @@ import {drawCharts} from "./charts.js";
 import {chosen, filtersSet, withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
 import {$, el, isolated, readable, visible} from "./dom.js";
-import {BROAD_SPREAD, histogram} from "./histogram.js";
+import {histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
-import {counted, fixed, number, whole} from "./numbers.js";
-import {differencesTable, groupsTable, summaryTable} from "./tables.js";
+import {number, whole} from "./numbers.js";
+import {differencesTable, failuresTable, groupsTable, summaryTable} from "./tables.js";
+import {counted, say} from "./words.js";
 
 export function drawOverview() {
-  const parts = [lead(), figures(), differences(), charts(), groups(), cautions(), provenance()];
+  const parts = [lead(), failures(), figures(), differences(), charts(), groups(), cautions(), provenance()];
   $("overview").replaceChildren(...parts.filter(part => part !== null));
   drawCharts();
 }
@@ -19,16 +20,19 @@ export function drawOverview() {
 /** The histogram of the overview, which follows the measure and the filters. */
 export function drawSpread() {
   const single = chosen.b === null;
-  const drawing = histogram(BROAD_SPREAD);
+  const card = $("spread-card");
+  card.hidden = false;
+  const style = getComputedStyle(card);
+  const room = card.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+  const drawing = histogram(room, 190);
   const name = measureName(measures[chosen.measure]);
-  const which = filtersSet() ? ", of those that pass the filters" : "";
-  $("spread-card").hidden = drawing === null;
-  $("spread-card").replaceChildren(
+  card.hidden = drawing === null;
+  card.replaceChildren(
     el(
       "figcaption",
       null,
-      el("h3", null, single ? name : ["B − A, query by query, in ", name]),
-      el("p", {class: "note"}, `how many queries lie where${which}, on a square-root scale; drag over a range to see them`),
+      el("h3", null, single ? name : say.spreadTitle(name)),
+      el("p", {class: "note"}, say.spreadNote(filtersSet() > 0)),
     ),
     drawing ?? "",
   );
@@ -44,11 +48,22 @@ function lead() {
     sentences("verdicts", others),
     el(
       "ul",
-      {class: "runs", "aria-label": "Runs"},
+      {class: "runs", "aria-label": say.runs},
       runs.map((run, place) => el("li", null, runTag(place), isolated("span", null, run))),
     ),
+    data.warnings?.length ? el("ul", {class: "warnings"}, data.warnings.map(warning)) : null,
     sentences("notes", data.notes ?? []),
   );
+}
+
+/** @param {{text: string, sort: string}} each */
+function warning({text, sort}) {
+  const href = `#${addressText({...withoutFilters(), view: "queries", query: null, sort, reversed: false})}`;
+  return el("li", {dir: "auto"}, readable(text), " ", el("a", {href}, say.bySort));
+}
+
+function failures() {
+  return data.failures?.length ? section("failures", say.failures, say.failuresNote, failuresTable()) : null;
 }
 
 const MOST_SENTENCES = 4;
@@ -69,15 +84,14 @@ function sentences(name, every) {
     {class: name},
     el("ul", null, list(every.slice(0, shown))),
     rest.length
-      ? el("details", null, el("summary", null, `${whole(rest.length)} more`), el("ul", null, list(rest)))
+      ? el("details", null, el("summary", null, say.more(rest.length)), el("ul", null, list(rest)))
       : null,
   );
 }
 
 function eyebrow() {
-  const what = runs.length === 1 ? "One run" : runs.length === 2 ? "Two runs compared" : `${runs.length} runs compared`;
-  const protocol = data.protocol && data.protocol !== "runs" ? ` · ${data.protocol}` : "";
-  return `${what}${protocol} · ${counted(queries.id.length, "query", "queries")}`;
+  const protocol = data.protocol && data.protocol !== "runs" ? data.protocol : null;
+  return [say.runsCompared(runs.length), protocol, counted(queries.id.length, "query")].filter(part => part !== null).join(" · ");
 }
 
 /** The headline for a single run: its first measure. */
@@ -85,8 +99,8 @@ function soleVerdict() {
   const row = data.summary.find(each => each.measure === 0);
   if (!row || row.mean === null) return data.title;
   const {label, unit} = measures[0];
-  const interval = row.low === null ? "" : `, ${intervalName()} [${number(row.low, unit)}, ${number(row.high, unit)}]`;
-  return `${runs[row.run]}: ${label} ${number(row.mean, unit)}${interval}, over ${counted(row.n, "query", "queries")}`;
+  const interval = row.low === null ? null : `${intervalName()} [${number(row.low, unit)}, ${number(row.high, unit)}]`;
+  return say.soleVerdict(runs[row.run], `${label} ${number(row.mean, unit)}`, interval, row.n);
 }
 
 /**
@@ -114,20 +128,19 @@ function figures() {
   if (!data.summary?.length) return null;
   const intervals = data.summary.some(row => row.low !== null);
   const others = measures.filter(each => each.summary && each.summary !== "mean").map(each => `${each.label}: ${each.summary}`);
-  const what = `The mean over queries${others.length ? ` (${[...new Set(others)].join(", ")})` : ""}`;
-  return section("figures", "Figures", intervals ? `${what}, and below it the ${intervalName()}.` : `${what}.`, summaryTable());
+  const note = say.figuresNote([...new Set(others)], intervals ? intervalName() : null, runs.length > 1);
+  return section("figures", say.figures, note, summaryTable());
 }
 
 function differences() {
   if (!data.differences?.length) return null;
   const pairs = [...new Set(data.differences.map(({a, b}) => `${visible(runs[b])} − ${visible(runs[a])}`))];
-  const which = pairs.length === 1 ? `${pairs[0]}, paired query by query.` : "Paired, query by query.";
-  return section("differences", "Differences", `${which} A measure leads to its queries.`, differencesTable());
+  return section("differences", say.differencesPart, say.differencesNote(pairs.length === 1 ? pairs[0] : null), differencesTable());
 }
 
 function groups() {
   if (!data.groups?.length) return null;
-  return section("groups", "Groups", "What holds within a part of the queries.", groupsTable());
+  return section("groups", say.groups, say.groupsNote, groupsTable());
 }
 
 /** Flags of queries, each a way to those that have it. */
@@ -138,7 +151,7 @@ function cautions() {
   const link = flag => `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [flag]})}`;
   return section(
     "cautions",
-    "Queries to be careful about",
+    say.cautions,
     null,
     el(
       "ul",
@@ -149,21 +162,16 @@ function cautions() {
           null,
           el("span", {class: "number"}, whole(places.length)),
           isolated("a", {href: link(flag)}, flag),
-          el("span", {class: "quiet"}, shareText(places.length / queries.id.length)),
+          el("span", {class: "quiet"}, say.share(places.length / queries.id.length)),
         ),
       ),
     ),
   );
 }
 
-/** @param {number} share */
-function shareText(share) {
-  return share < 0.01 ? "< 1 %" : `${fixed(100 * share, 0)} %`;
-}
-
 function charts() {
   const spread = el("figure", {class: "card broad", id: "spread-card"});
-  return section("charts", "Charts", null, el("div", {class: "charts"}, spread, (data.charts ?? []).map(chartCard)));
+  return section("charts", say.charts, null, el("div", {class: "charts"}, spread, (data.charts ?? []).map(chartCard)));
 }
 
 /** @param {Chart} each */
@@ -190,12 +198,12 @@ function provenance() {
   const defined = measures.filter(each => each.definition);
   return section(
     "provenance",
-    "How this was measured",
+    say.provenance,
     null,
-    data.rules?.length ? closed("Rules in force", pairs(data.rules)) : null,
+    data.rules?.length ? closed(say.rules, pairs(data.rules)) : null,
     defined.length
       ? closed(
-          "Measures",
+          say.measures,
           el(
             "dl",
             {class: "facts"},
@@ -206,9 +214,9 @@ function provenance() {
           ),
         )
       : null,
-    data.inputs?.length ? closed("Inputs", pairs(data.inputs)) : null,
-    data.shown?.rule ? closed("Queries with lists", el("p", null, readable(data.shown.rule))) : null,
-    closed("Licences of the software in this page", el("pre", {class: "licences"}, $("licences").textContent)),
-    el("p", {class: "note"}, `Made by ${data.tool}. This page needs no network.`),
+    data.inputs?.length ? closed(say.inputs, pairs(data.inputs)) : null,
+    data.shown?.rule ? closed(say.queriesWithLists, el("p", null, readable(data.shown.rule))) : null,
+    closed(say.licences, el("pre", {class: "licences"}, $("licences").textContent)),
+    el("p", {class: "note"}, say.madeBy(data.tool)),
   );
 }

@@ -2,7 +2,8 @@
 
 import {chosen, comparedRuns} from "./chosen.js";
 import {allQueries, data, firstOf, firstRows, flagsOf, ITEM, measures, queries, valueOf} from "./data.js";
-import {folded} from "./words.js";
+import {hasAnyTag} from "./notes.js";
+import {folded} from "./terms.js";
 
 const foldedTexts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
 // Differences below this are rounding: sums of shares in another order.
@@ -162,6 +163,7 @@ const TESTS = {
     const wanted = new Set(chosen.flags.flatMap(flag => queries.flags[flag]));
     return query => wanted.has(query);
   },
+  tags: () => (chosen.tags.length ? query => hasAnyTag(query, chosen.tags) : null),
   attributes: () => {
     const wanted = Object.entries(chosen.attributes);
     return wanted.length ? query => wanted.every(([name, value]) => attributeOf(name, query) === value) : null;
@@ -177,7 +179,13 @@ function within([low, high], valueFor) {
   };
 }
 
-/** The queries shown, in order. Equal ones stay in the order of the data; what is not known stands last. */
+/** The first relevant rank of the run whose worst queries are shown. @param {Query} query */
+const firstRank = query => firstOf(chosen.b ?? chosen.a, query) ?? Infinity;
+
+/**
+ * The queries shown, in order; what is not known stands last. Equal ones stay in the order of the data, but of equally bad ones
+ * that with the later relevant result is the worse, as a binary measure alone distinguishes few.
+ */
 export function shownQueries() {
   const key = ORDERS[chosen.sort];
   /** @type {Map<Query, any>} */
@@ -194,7 +202,8 @@ export function shownQueries() {
   const sign = chosen.reversed ? -1 : 1;
   known.sort((one, other) => {
     const [x, y] = [keys.get(one), keys.get(other)];
-    const order = typeof x === "string" ? ALPHABET.compare(x, y) : x - y;
+    const further = chosen.sort === "worst" ? firstRank(other) - firstRank(one) : 0;
+    const order = typeof x === "string" ? ALPHABET.compare(x, y) : x - y || further;
     return order * sign || one - other;
   });
   return [...known, ...unknown];

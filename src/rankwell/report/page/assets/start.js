@@ -6,13 +6,15 @@ import {chosen, FILTERS} from "./chosen.js";
 import {data} from "./data.js";
 import {drawDetail, openQuery} from "./detail.js";
 import {$, readable} from "./dom.js";
-import {setUpDownloads} from "./downloads.js";
+import {drawNotesButton, setUpDownloads} from "./downloads.js";
 import {drawBar, drawChips, drawFilters, setUpBar} from "./filters.js";
 import {setUpHelp, setUpKeys} from "./keys.js";
 import {drawLines, setUpLines} from "./lines.js";
+import {watchNotes} from "./notes.js";
 import {drawOverview, drawSpread} from "./overview.js";
 import {drawRows, drawTable, revealCursor, setUpTable, shownRows} from "./table.js";
 import {changeTheme, DARK, drawTheme} from "./theme.js";
+import {say} from "./words.js";
 
 const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "reversed", "seed", ...FILTERS];
 let overviewDrawn = false;
@@ -31,6 +33,12 @@ function draw(changed) {
     drawChips();
     drawFilters();
     if (any(["sort", "reversed", "seed", "a", "b", "measure"]) && chosen.query === null) $("scroller").scrollTop = 0;
+  }
+  if (changed.has("notes")) {
+    if (chosen.tags.length) drawTable();
+    else drawRows(true);
+    drawFilters();
+    drawNotesButton();
   }
   drawBar();
   if (any(["query", ...TABLE_DEPENDS_ON])) {
@@ -66,7 +74,19 @@ function drawView() {
   $("skip").href = location.hash || "#overview";
 }
 
+/** Writes the words of the frame: `data-say` names them, each alone or with the attribute that it is for. */
+function writeFrame() {
+  for (const node of document.querySelectorAll("[data-say]"))
+    for (const part of (node.getAttribute("data-say") ?? "").split(" ")) {
+      const [name, attribute] = part.split("@");
+      const text = /** @type {Record<string, any>} */ (say)[name];
+      if (attribute) node.setAttribute(attribute, text);
+      else node.textContent = text;
+    }
+}
+
 function setUp() {
+  writeFrame();
   $("page-title").textContent = readable(data.title);
   $("skip").addEventListener("click", event => {
     event.preventDefault();
@@ -76,6 +96,7 @@ function setUp() {
   onChange(draw);
   setUpTable(openQuery);
   setUpDownloads();
+  watchNotes(() => draw(new Set(["notes", "query"])));
   setUpLines();
   setUpHelp();
   setUpKeys();
@@ -88,11 +109,12 @@ function setUp() {
     waiting = setTimeout(() => {
       if (innerWidth === width || chosen.view !== "overview") return;
       width = innerWidth;
+      drawSpread();
       drawCharts();
     }, 200);
   });
   watchAddress();
-  draw(new Set(Object.keys(chosen)));
+  draw(new Set([...Object.keys(chosen), "notes"]));
 }
 
 setUp();

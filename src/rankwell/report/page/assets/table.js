@@ -3,16 +3,22 @@
 import {addressText, choose} from "./address.js";
 import {chosen} from "./chosen.js";
 import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
-import {$, button, el, icon, isolated, readable, svg, targetOf, visible} from "./dom.js";
+import {$, button, el, glyph, icon, isolated, orMissing, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, pictureOf} from "./labels.js";
-import {counted, fixed, MISSING, number, signed, whole} from "./numbers.js";
+import {noteOf} from "./notes.js";
+import {fixed, MISSING, number, signed, whole} from "./numbers.js";
 import {deltaOf, lowerIsBetter, overlapOf, SAME, senseOf, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
+import {counted, say} from "./words.js";
 
+const HAS_TEXT = queries.text.some(text => text !== null);
 const AROUND = 12;
 const COMPACT_BELOW = 620;
 const PRINTED = 500;
+const NOTE = "M3.5 2.5h9v7l-4 4h-5zM12.5 9.5h-4v4M6 5.5h4M6 8h2";
 const BAR = {width: 64, half: 30};
+// The columns of figures that rows of two lines have, with their heads above them; B − A gives way to what is not among A and B.
+const FIGURES = ["a", "b", "delta", "apart", "unjudged"];
 /**
  * @type {{queries: Query[], cursor: number, compact: boolean, from: number, to: number, all: boolean, columns: Column[], reach: number}}
  */
@@ -26,43 +32,49 @@ function columnsOf() {
   const {relevant} = queries;
   /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
-  const hasText = queries.text.some(text => text !== null);
   const hasFlags = Object.values(queries.flags).some(places => places.length);
   return [
-    known("id", "Query", "Query id", idCell),
-    hasText && known("text", "Text", "Text of the query", textCell),
+    known("id", say.query, say.queryId, idCell),
+    HAS_TEXT && known("text", say.text, say.textOfQuery, textCell),
     known(
       "a",
       single ? measures[chosen.measure].label : "A",
       single ? null : runs[chosen.a],
-      query => number(valueA(query), unit),
+      query => orMissing(number(valueA(query), unit), say.noValue),
       true,
     ),
-    !single && known("b", "B", runs[b], query => number(valueB(query), unit), true),
-    !single && known("delta", "B − A", "B minus A", query => deltaCell(query, unit), true),
-    relevant && known("relevant", "Relevant", "Number of relevant items", query => number(relevant[query], "count"), true),
+    !single && known("b", "B", runs[b], query => orMissing(number(valueB(query), unit), say.noValue), true),
+    !single && known("delta", say.difference, say.differenceTitle, query => deltaCell(query, unit), true),
+    relevant &&
+      known(
+        "relevant",
+        say.relevant,
+        say.relevantTitle,
+        query => orMissing(number(relevant[query], "count"), say.noRelevantCount),
+        true,
+      ),
     queries.first &&
       known(
         "first_a",
-        single ? "First" : "First A",
-        "Rank of the first relevant item",
-        query => number(firstOf(chosen.a, query), "count"),
+        single ? say.first : say.firstOf("A"),
+        say.firstTitle,
+        query => firstCell(chosen.a, query),
         true,
       ),
     !single &&
       queries.first &&
-      known("first_b", "First B", "Rank of the first relevant item", query => number(firstOf(b, query), "count"), true),
+      known("first_b", say.firstOf("B"), say.firstTitle, query => firstCell(b, query), true),
     chosen.sort === "apart" &&
-      known("apart", "Overlap", "Rank-biased overlap of the two lists, 1 where they are the same", overlapCell, true),
+      known("apart", say.overlap, say.overlapTitle, overlapCell, true),
     chosen.sort === "unjudged" &&
-      known("unjudged", "Unjudged", "Unjudged items among the first 10, of A and B together", unjudgedCell, true),
-    hasFlags && known("flags", "Flags", "What to be careful about", flagsCell),
+      known("unjudged", say.unjudged, say.unjudgedColumn, unjudgedCell, true),
+    hasFlags && known("flags", say.flags, say.flagsTitle, flagsCell),
   ].filter(column => typeof column === "object" && column !== null);
 }
 
 /** @param {Query} query */
 function idCell(query) {
-  return [
+  const cell = [
     pictureOf(query, 28),
     isolated(
       "a",
@@ -70,12 +82,40 @@ function idCell(query) {
       queries.id[query],
     ),
   ];
+  return HAS_TEXT ? cell : withNote(query, cell);
 }
 
 /** @param {Query} query */
 function textCell(query) {
   const text = queries.text[query];
-  return text === null ? MISSING : el("span", {dir: "auto", title: readable(text)}, readable(text));
+  return withNote(query, text === null ? glyph(MISSING, say.noText) : el("span", {dir: "auto", title: readable(text)}, readable(text)));
+}
+
+/**
+ * A cell with the tags and the sign of the note at its end, where the query has any.
+ * @param {Query} query
+ * @param {Child} cell
+ */
+function withNote(query, cell) {
+  const {note, tags} = noteOf(query);
+  if (!note.trim() && !tags.length) return cell;
+  return el(
+    "span",
+    {class: "noted"},
+    cell,
+    el(
+      "span",
+      {class: "own", title: say.own(tags, note), role: "img", "aria-label": say.own(tags, note)},
+      tags.length ? isolated("span", {class: "chip tagged"}, tags[0]) : null,
+      tags.length > 1 ? el("span", {class: "quiet"}, `+${tags.length - 1}`) : null,
+      note.trim() ? icon(NOTE) : null,
+    ),
+  );
+}
+
+/** @param {Run} run @param {Query} query */
+function firstCell(run, query) {
+  return orMissing(number(firstOf(run, query), "count"), say.noFirst);
 }
 
 /**
@@ -85,7 +125,7 @@ function textCell(query) {
  */
 function deltaCell(query, unit) {
   const delta = deltaOf(query);
-  if (delta === null) return MISSING;
+  if (delta === null) return glyph(MISSING, say.noDifference);
   const sense = senseOf(delta);
   const long = (Math.abs(delta) / shownRows.reach) * BAR.half;
   const middle = BAR.width / 2;
@@ -103,12 +143,12 @@ function deltaCell(query, unit) {
 /** @param {Query} query */
 function overlapCell(query) {
   const overlap = overlapOf(query);
-  return overlap === null ? MISSING : fixed(overlap, 2);
+  return overlap === null ? glyph(MISSING, say.noOverlap) : fixed(overlap, 2);
 }
 
 /** @param {Query} query */
 function unjudgedCell(query) {
-  return number(unjudgedOf(query), "count");
+  return orMissing(number(unjudgedOf(query), "count"), say.noJudgments);
 }
 
 /** @param {Query} query */
@@ -130,11 +170,12 @@ export function drawTable() {
   shownRows.cursor =
     chosen.query === null ? Math.min(shownRows.cursor, shownRows.queries.length - 1) : shownRows.queries.indexOf(chosen.query);
   shownRows.columns = columnsOf();
+  measureColumns();
   const n = shownRows.queries.length;
-  const every = counted(allQueries.length, "query", "queries");
+  const every = counted(allQueries.length, "query");
   $("shown").replaceChildren(
-    ...(n === allQueries.length ? [every] : [el("strong", null, whole(n)), ` of ${every}`]),
-    chosen.sort === "random" ? `, seed ${chosen.seed}` : "",
+    ...(n === allQueries.length ? [every] : [el("strong", null, whole(n)), say.ofAll(every)]),
+    chosen.sort === "random" ? say.seed(chosen.seed) : "",
   );
   $("query-count").textContent = whole(allQueries.length);
   $("caption").textContent = captionText();
@@ -145,6 +186,23 @@ export function drawTable() {
   for (const each of [$("copy-ids"), $("save-csv"), $("save-jsonl")]) each.disabled = n === 0;
 }
 
+/** Widths of the columns of figures in characters: that of the longest figure, and more for a longer heading. */
+function measureColumns() {
+  const unit = measures[chosen.measure]?.unit;
+  const names = shownRows.columns.map(column => column.name);
+  const special = names.some(name => name === "apart" || name === "unjudged");
+  const figures = shownRows.columns.filter(({name}) => FIGURES.includes(name) && !(special && name === "delta"));
+  let [least, most] = [0, 0];
+  for (const query of allQueries) {
+    const values = [valueA(query), valueB(query), deltaOf(query)].map(value => value ?? 0);
+    [least, most] = [Math.min(least, ...values), Math.max(most, ...values)];
+  }
+  const room = Math.max(6, signed(least, unit).length, signed(most, unit).length);
+  const widths = figures.map(({heading}) => `${Math.max(room, Math.min(heading.length, 16) + 1.5)}ch`);
+  $("table").style.setProperty("--figures", widths.join(" "));
+  $("table").style.setProperty("--figure-room", `${room}ch`);
+}
+
 function allReach() {
   if (chosen.b === null) return [1];
   let most = 0;
@@ -153,8 +211,8 @@ function allReach() {
 }
 
 function captionText() {
-  const pairText = chosen.b === null ? visible(runs[chosen.a]) : `A ${visible(runs[chosen.a])}, B ${visible(runs[chosen.b])}`;
-  return `Queries with their ${measureName(measures[chosen.measure])}: ${pairText}`;
+  const pairText = chosen.b === null ? visible(runs[chosen.a]) : say.pair(visible(runs[chosen.a]), visible(runs[chosen.b]));
+  return say.tableCaption(measureName(measures[chosen.measure]), pairText);
 }
 
 function drawEmpty() {
@@ -167,12 +225,12 @@ function drawEmpty() {
       ? el(
           "div",
           null,
-          el("strong", null, "No query passes these filters"),
-          "Take one away, or all of them.",
+          el("strong", null, say.nonePasses),
+          say.takeAway,
           el("br"),
-          button("Clear all filters", clearFilters),
+          button(say.clearAllFilters, clearFilters),
         )
-      : el("div", null, el("strong", null, "No queries"), "This result has figures of the whole collection only."),
+      : el("div", null, el("strong", null, say.noQueries), say.collectionOnly),
   );
 }
 
@@ -234,7 +292,7 @@ function focusOn(node) {
 
 function rowHeight() {
   if (!shownRows.compact) return 41;
-  return shownRows.columns.some(column => column.name === "text") ? 62 : 46;
+  return $("table").classList.contains("two-lines") ? 62 : 46;
 }
 
 /**
@@ -285,7 +343,6 @@ function rowOf(query, place) {
           class: `col-${column.name}${column.numeric ? " number" : ""}`,
           scope: column.name === "id" ? "row" : null,
           role: column.name === "id" ? "rowheader" : "cell",
-          "data-label": chosen.b !== null ? column.heading : null,
         },
         column.cell(query),
       ),
@@ -330,6 +387,8 @@ export function revealCursor() {
 export function setUpTable(open) {
   const scroller = $("scroller");
   const longest = queries.id.reduce((most, id) => Math.max(most, id.length), 8);
+  // Rows have two lines for a text, and for ids that end alike where they are cut.
+  $("table").classList.toggle("two-lines", longest > 14 || HAS_TEXT);
   $("table").style.setProperty("--id-room", `calc(${Math.min(longest, 22)}ch + ${queries.picture ? 38 : 0}px)`);
   let scheduled = false;
   scroller.addEventListener(

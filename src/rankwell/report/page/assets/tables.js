@@ -3,14 +3,16 @@
 import {addressText} from "./address.js";
 import {withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
-import {el, heading, isolated, readable, showAll, svg, table, visible} from "./dom.js";
+import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
 import {intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
-import {chance, counted, MISSING, number, signed} from "./numbers.js";
+import {chance, MISSING, number, signed} from "./numbers.js";
 import {senseOf} from "./rows.js";
+import {attributeLabel} from "./views.js";
+import {say} from "./words.js";
 
 /** @param {...Child} children */
 function wide(...children) {
-  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Table, scrolls sideways"}, children);
+  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": say.scrolls}, children);
 }
 
 /** Measures under each other while the runs fit beside each other, else the other way round. */
@@ -27,20 +29,22 @@ export function summaryTable() {
     return figureCell(found.get(`${run} ${measure}`), measure);
   };
   const isCounted = !many && counts.length > 1;
+  const levels = LEVELS.filter(level => data.summary.some(row => row[level] !== undefined));
   return wide(
     table(
       {class: `figures${many ? " many" : ""}`},
-      "Means of every run and measure",
+      say.meansCaption,
       [
-        heading(many ? "Run" : "Measure"),
+        heading(many ? say.run : say.measure),
         columns.map(({name, place}) =>
           el(
             "th",
             {scope: "col", class: "number"},
-            many ? measureNodes(measures[place]) : [runTag(place), isolated("span", null, name)],
+            many ? [measureNodes(measures[place]), levelsBelow(place)] : [runTag(place), isolated("span", null, name)],
           ),
         ),
-        isCounted ? heading("Queries", {class: "number"}) : null,
+        many ? null : levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),
+        isCounted ? heading(say.queriesView, {class: "number"}) : null,
       ],
       el(
         "tbody",
@@ -56,6 +60,7 @@ export function summaryTable() {
               many ? isolated("span", null, name) : measureNodes(measures[place]),
             ),
             columns.map(other => cell(place, other.place)),
+            many ? null : levels.map(level => el("td", {class: "number quiet"}, levelOf(level, place) ?? glyph(MISSING, say.noLevel))),
             isCounted ? el("td", {class: "number quiet"}, countOf(place)) : null,
           ),
         ),
@@ -64,15 +69,38 @@ export function summaryTable() {
   );
 }
 
+/** @type {("ceiling" | "chance")[]} */
+const LEVELS = ["ceiling", "chance"];
+
+/**
+ * The ceiling or the chance level of a measure, from the lowest to the highest where runs differ; null where it is not known.
+ * @param {"ceiling" | "chance"} name
+ * @param {MeasurePlace} measure
+ */
+function levelOf(name, measure) {
+  const known = data.summary.filter(row => row.measure === measure).flatMap(row => row[name] ?? []);
+  if (!known.length) return null;
+  const ends = [Math.min(...known), Math.max(...known)].map(level => number(level, measures[measure].unit));
+  return [...new Set(ends)].join("–");
+}
+
+/** @param {MeasurePlace} measure */
+function levelsBelow(measure) {
+  return LEVELS.map(name => {
+    const level = levelOf(name, measure);
+    return level === null ? null : el("span", {class: "interval", title: say.levelTitles[name]}, `${say.levels[name]} ${level}`);
+  });
+}
+
 /** @param {MeasurePlace} measure */
 function countOf(measure) {
   const counts = [...new Set(data.summary.filter(row => row.measure === measure).map(row => row.n))].sort((x, y) => x - y);
-  return counts.length ? counts.map(n => number(n, "count")).join("–") : MISSING;
+  return counts.length ? counts.map(n => number(n, "count")).join("–") : glyph(MISSING, say.noMean);
 }
 
 /** @param {SummaryRow | undefined} row @param {MeasurePlace} measure */
 function figureCell(row, measure) {
-  if (!row || row.mean === null) return el("td", {class: "number quiet"}, MISSING);
+  if (!row || row.mean === null) return el("td", {class: "number quiet"}, glyph(MISSING, say.noMean));
   const {unit, better} = measures[measure];
   const means = data.summary.filter(each => each.measure === measure).flatMap(each => each.mean ?? []);
   const best =
@@ -80,12 +108,52 @@ function figureCell(row, measure) {
     (better === "higher" || better === "lower") &&
     new Set(means).size > 1 &&
     row.mean === (better === "lower" ? Math.min(...means) : Math.max(...means));
-  const title = `sd ${number(row.sd, unit)}, ${counted(row.n, "query", "queries")}`;
+  const title = say.spread(number(row.sd, unit), row.n);
   return el(
     "td",
     {class: `number${best ? " best" : ""}`, title},
     number(row.mean, unit),
     row.low === null ? null : el("span", {class: "interval"}, `[${number(row.low, unit)}, ${number(row.high, unit)}]`),
+  );
+}
+
+/** Who fails where: the number of queries that each stage failed, and why, each of which leads to them. */
+export function failuresTable() {
+  const rows = data.failures ?? [];
+  const alone = rows.some(row => row.alone !== null);
+  const sums = new Map();
+  for (const {failed, n} of rows) sums.set(failed, (sums.get(failed) ?? 0) + n);
+  /** @param {string} name @param {string} value @param {string} [shown] */
+  const link = (name, value, shown) => attributeLink({name, value}, {[name]: value}, shown);
+  return wide(
+    table(
+      {class: "figures"},
+      say.failures,
+      [
+        heading(say.failed),
+        heading(say.why),
+        heading(say.questions, {class: "number"}),
+        heading(say.shareOfAll, {class: "number"}),
+        alone ? heading(say.alone, {class: "number", title: say.aloneTitle}) : null,
+      ],
+      el(
+        "tbody",
+        null,
+        rows.map((row, place) =>
+          el(
+            "tr",
+            null,
+            rows[place - 1]?.failed === row.failed
+              ? el("td", null)
+              : el("th", {scope: "row"}, link("failed", row.failed, say.stage(row.failed, sums.get(row.failed)))),
+            el("td", null, attributeLink({name: "why", value: row.why}, {failed: row.failed, why: row.why})),
+            el("td", {class: "number"}, number(row.n, "count")),
+            el("td", {class: "number"}, `${number(100 * row.share, "percent")} %`),
+            alone ? el("td", {class: "number"}, number(row.alone, "count")) : null,
+          ),
+        ),
+      ),
+    ),
   );
 }
 
@@ -96,12 +164,12 @@ export function differencesTable() {
   const adjusted = data.differences.some(
     row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
   );
-  const made = table({class: "figures"}, "Paired differences with their intervals", [
-    heading("Measure"),
-    heading("Difference", {class: "number"}),
+  const made = table({class: "figures"}, say.differencesCaption, [
+    heading(say.measure),
+    heading(say.differenceHeading, {class: "number"}),
     heading(intervalName()),
-    heading(adjusted ? "adjusted p" : "p", {class: "number"}),
-    heading("Better, equal, worse"),
+    heading(adjusted ? say.adjustedP : say.p, {class: "number"}),
+    heading(say.balanceHeading),
   ]);
   /** @param {DifferenceRow[]} rows */
   const fill = rows => made.append(...differenceBodies(rows));
@@ -147,12 +215,6 @@ function differenceBodies(rows) {
   );
 }
 
-const ROLES = {
-  secondary: "Tested by itself; the verdict is about the primary measure",
-  repeated: "The values of an earlier measure on every query: the two count once",
-  descriptive: "Not tested: neither higher nor lower values are better",
-};
-
 /** @param {DifferenceRow} row */
 function differenceRow(row) {
   const measure = measures[row.measure];
@@ -166,12 +228,12 @@ function differenceRow(row) {
       "th",
       {scope: "row"},
       el("a", {href: link, title: visible(measureName(measure))}, visible(shortName(measure))),
-      row.role && row.role !== "primary" ? el("span", {class: "quiet", title: ROLES[row.role]}, ` ${row.role}`) : null,
+      row.role && row.role !== "primary" ? el("span", {class: "quiet", title: say.roleTitles[row.role]}, ` ${say.roles[row.role]}`) : null,
     ),
     el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),
     el("td", null, whisker(row, unit)),
-    el("td", {class: "number"}, chance(row.adjusted_p)),
-    el("td", null, row.better === null ? MISSING : balance(row)),
+    el("td", {class: "number"}, orMissing(chance(row.adjusted_p), say.notTested)),
+    el("td", null, row.better === null ? glyph(MISSING, say.noBalance) : balance(row)),
   );
 }
 
@@ -181,7 +243,7 @@ function differenceRow(row) {
  * @param {string | undefined} unit
  */
 function whisker(row, unit) {
-  if (row.low === null || row.low === undefined) return el("span", {class: "quiet"}, MISSING);
+  if (row.low === null || row.low === undefined) return glyph(MISSING, say.noInterval, {class: "quiet"});
   const same = data.differences.filter(each => measures[each.measure].unit === unit && each.low !== null);
   const reach = Math.max(...same.map(each => Math.max(Math.abs(each.low ?? 0), Math.abs(each.high ?? 0)))) || 1;
   /** @param {number} value */
@@ -204,13 +266,14 @@ function whisker(row, unit) {
  * Queries won, equal and lost as one bar, with their numbers.
  * @param {DifferenceRow} row
  */
-function balance({better, equal, worse}) {
+function balance(row) {
+  const {better, equal, worse} = row;
   const all = (better ?? 0) + (equal ?? 0) + (worse ?? 0) || 1;
   /** @param {number | null} n */
   const width = n => (110 * (n ?? 0)) / all;
   return el(
     "span",
-    {class: "balance"},
+    {class: "balance", title: say.balance(row, visible(runs[row.a]), visible(runs[row.b]))},
     svg(
       "svg",
       {width: 110, height: 8, viewBox: "0 0 110 8", "aria-hidden": "true"},
@@ -226,8 +289,8 @@ export function groupsTable() {
   return wide(
     table(
       {class: "figures"},
-      "Verdicts by group",
-      [heading("Group"), heading("Queries", {class: "number"}), heading("Verdict")],
+      say.groupsCaption,
+      [heading(say.group), heading(say.queriesView, {class: "number"}), heading(say.verdict)],
       el(
         "tbody",
         null,
@@ -235,13 +298,13 @@ export function groupsTable() {
           el(
             "tr",
             null,
-            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(row.name)} = `), groupLink(row)),
+            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(attributeLabel(row.name))} = `), groupLink(row)),
             el("td", {class: "number"}, number(row.n, "count")),
             el(
               "td",
               {class: "verdict"},
               el("span", {dir: "auto"}, readable(row.verdict ?? "")),
-              row.small ? [" ", el("span", {class: "chip warn"}, "few queries")] : null,
+              row.small ? [" ", el("span", {class: "chip warn"}, say.fewQueries)] : null,
             ),
           ),
         ),
@@ -252,10 +315,16 @@ export function groupsTable() {
 
 /** @param {GroupRow} row */
 function groupLink(row) {
-  if (!Object.hasOwn(queries.attributes, row.name)) return isolated("span", null, row.value);
-  return isolated(
-    "a",
-    {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes: {[row.name]: String(row.value)}})}`},
-    row.value,
-  );
+  return attributeLink(row, {[row.name]: String(row.value)});
+}
+
+/**
+ * A value of an attribute as a link to the queries with all of `attributes`; plain where the page has no such attribute.
+ * @param {{name: string, value: unknown}} row
+ * @param {Record<string, string>} attributes
+ * @param {unknown} [shown]
+ */
+function attributeLink({name, value}, attributes, shown = value) {
+  if (!Object.hasOwn(queries.attributes, name)) return isolated("span", null, shown);
+  return isolated("a", {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes})}`}, shown);
 }

@@ -29,6 +29,8 @@ interface SummaryRow {
   run: Run;
   measure: MeasurePlace;
   mean: number | null;
+  ceiling?: number;
+  chance?: number;
   low: number | null;
   high: number | null;
   sd: number | null;
@@ -49,6 +51,15 @@ interface DifferenceRow {
   worse: number | null;
   equal: number | null;
   role?: "primary" | "secondary" | "repeated" | "descriptive" | null;
+}
+
+/** The number of queries that a stage failed, and why; alone: how many of them are right from the right passage. */
+interface FailureRow {
+  failed: string;
+  why: string;
+  n: number;
+  share: number;
+  alone: number | null;
 }
 
 interface GroupRow {
@@ -90,6 +101,9 @@ interface PageData {
   tool: string;
   protocol: string;
   verdicts?: string[];
+  pair?: [Run, Run] | null;
+  warnings?: {text: string; sort: string}[];
+  failures?: FailureRow[];
   notes?: string[];
   rules?: [string, string][];
   inputs?: [string, string][];
@@ -135,10 +149,18 @@ interface Choices {
   ranges: {a: Interval; b: Interval; delta: Interval};
   flags: string[];
   attributes: Record<string, string>;
+  /** Any of them; "" stands for a note. */
+  tags: string[];
   theme: string | null;
 }
 
-type Filters = Pick<Choices, "search" | "differ" | "ranges" | "flags" | "attributes">;
+type Filters = Pick<Choices, "search" | "differ" | "ranges" | "flags" | "attributes" | "tags">;
+
+/** What the reader has written about a query. */
+interface Note {
+  note: string;
+  tags: string[];
+}
 
 /** A column of the table of queries; its name is the key of its order. */
 interface Column {
@@ -164,14 +186,11 @@ interface TaskView {
   absent?: (row: ListRow) => string | null;
   /** Whether items are tiles. */
   tile?: boolean;
+  /** Words for names of attributes. */
+  labels?: Record<string, string>;
 }
 
-/** A histogram's shape in pixels, and its bins with the range that they cover. */
-interface SpreadShape {
-  width: number;
-  height: number;
-  bins: number;
-}
+/** The bins of a histogram with the range that they cover; width in pixels. */
 interface Spread {
   low: number;
   high: number;
@@ -193,6 +212,7 @@ interface PageElements {
   "copy-ids": HTMLButtonElement;
   "save-csv": HTMLButtonElement;
   "save-jsonl": HTMLButtonElement;
+  "save-notes": HTMLButtonElement;
 }
 
 /** A relevant item with its row in the list of each run compared. */

@@ -10,7 +10,8 @@ const views = new Map();
 
 /**
  * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
- * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles.
+ * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles; labels, words for
+ * names of attributes.
  * @param {string} task
  * @param {TaskView} view
  */
@@ -25,6 +26,14 @@ export function registerView(task, view) {
  */
 export function taskView() {
   return views.get(data.protocol) ?? {};
+}
+
+/**
+ * The word for an attribute of queries.
+ * @param {string} name
+ */
+export function attributeLabel(name) {
+  return taskView().labels?.[name] ?? name.replaceAll("_", " ");
 }
 
 /**

@@ -1,61 +1,314 @@
-// The words of a text, in any script, and a query's words marked in a snippet.
+// The words of the page: every sentence and label that its scripts and its frame show, and the plural forms.
 
-import {el, readable} from "./dom.js";
+import {whole} from "./numbers.js";
 
-const SEGMENTS = typeof Intl.Segmenter === "function" ? new Intl.Segmenter(undefined, {granularity: "word"}) : null;
-const COMMON = new Set(
-  "a an and are as at be by do does for from had has have how i in is it its of on or that the this to was were what when where which who why will with".split(
-    " ",
-  ),
-);
-
-/**
- * Pieces of a text in order, [text, whether it is a word]; joined they are the text again.
- * @param {string} text
- * @returns {[string, boolean][]}
- */
-export function pieces(text) {
-  if (SEGMENTS) return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike === true]);
-  return (text.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu) ?? []).map(each => [each, /[\p{L}\p{N}]/u.test(each)]);
-}
+const PLURALS = new Intl.PluralRules("en");
+const NOUNS = {
+  query: {one: "query", other: "queries"},
+  id: {one: "id", other: "ids"},
+  rank: {one: "rank", other: "ranks"},
+  run: {one: "run", other: "runs"},
+};
 
 /**
- * A word as it is compared: without case, width and accents.
- * @param {string} word
+ * A number with its noun in the right form: 1 query, 2 queries.
+ * @param {number} n
+ * @param {keyof typeof NOUNS} noun
  */
-export function folded(word) {
-  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+export function counted(n, noun) {
+  const forms = NOUNS[noun];
+  return `${whole(n)} ${PLURALS.select(n) === "one" ? forms.one : forms.other}`;
 }
 
-/**
- * The words of a text that are worth marking; all of them where every one is common.
- * @param {string | null | undefined} text
- */
-export function words(text) {
-  const every = pieces(text ?? "")
-    .filter(([, isWord]) => isWord)
-    .map(([piece]) => folded(piece));
-  const distinctive = every.filter(word => !COMMON.has(word));
-  return new Set(distinctive.length ? distinctive : every);
-}
+export const say = {
+  // The frame, page.html.
+  skip: "Skip to the content",
+  partsOfPage: "Parts of this page",
+  overview: "Overview",
+  queriesView: "Queries",
+  changeTheme: "Change the theme (t)",
+  keysAndHelp: "Keys and help (?)",
+  comparedBar: "What is compared",
+  measure: "Measure",
+  runA: "Run A",
+  runB: "Run B",
+  swap: "Swap A and B (x)",
+  order: "Order",
+  searchLabel: "Search in ids and texts of queries",
+  searchHint: "Search queries",
+  filters: "Filters",
+  tableOfQueries: "Table of queries",
+  filtersInUse: "Filters in use",
+  copyIds: "Copy ids",
+  csv: "CSV",
+  saveCsv: "Download the queries shown as CSV",
+  jsonl: "JSONL",
+  saveJsonl: "Download the queries shown as JSON Lines",
+  notes: "Notes",
+  saveNotes: "Download your notes and tags on all queries as CSV",
+  printed: "The first 500 are printed.",
 
-/**
- * A text as nodes, with the given words in <mark>.
- * @param {string} text
- * @param {Set<string>} terms
- */
-export function marked(text, terms) {
-  const nodes = [];
-  let plain = "";
-  for (const [piece, isWord] of pieces(readable(text))) {
-    if (!isWord || !terms.has(folded(piece))) {
-      plain += piece;
-      continue;
-    }
-    if (plain) nodes.push(plain);
-    nodes.push(el("mark", null, piece));
-    plain = "";
-  }
-  if (plain) nodes.push(plain);
-  return nodes;
-}
+  // Names that stand in several places.
+  query: "Query",
+  text: "Text",
+  value: "Value",
+  values: "Values",
+  difference: "B − A",
+  relevant: "Relevant",
+  unjudged: "Unjudged",
+  rank: "Rank",
+  grade: "Grade",
+  item: "Item",
+  run: "Run",
+  runs: "Runs",
+  close: "Close",
+  closeTitle: "Close (Esc)",
+  none: "none",
+  any: "any",
+  from: "from",
+  to: "to",
+  states: {relevant: "relevant", nonrelevant: "not relevant", unjudged: "unjudged", junk: "junk"},
+  /** @param {number} n */
+  showAll: n => `Show all ${whole(n)}`,
+  /** @param {number} n */
+  more: n => `${whole(n)} more`,
+  /** @param {number} level */
+  interval: level => `${level} % interval`,
+  /** @param {string} label @param {string} key */
+  withKey: (label, key) => `${label} (${key})`,
+  /** @param {number} place @param {number} n */
+  placeOf: (place, n) => `${whole(place)} of ${whole(n)}`,
+  /** @param {number} share */
+  share: share => (share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`),
+
+  // Reasons of missing figures.
+  noValue: "No value: this query is not counted in this run",
+  noDifference: "A or B has no value for this query",
+  noMean: "No value: this run does not have this measure",
+  noInterval: "No interval was computed",
+  notTested: "Not tested",
+  noBalance: "Values of single queries are not compared",
+  noQuery: "This run does not have the query",
+  noGrade: "No grade",
+  noText: "No text of its own",
+  noRelevantCount: "The number of relevant items is not known",
+  noFirst: "No relevant item was retrieved",
+  noOverlap: "The lists of this query are not in the page",
+  noJudgments: "Results are not judged",
+
+  // The overview.
+  /** @param {number} n */
+  runsCompared: n => (n === 1 ? "One run" : n === 2 ? "Two runs compared" : `${counted(n, "run")} compared`),
+  /** @param {string} run @param {string} value @param {string | null} interval @param {number} n */
+  soleVerdict: (run, value, interval, n) => `${run}: ${value}, ${interval ? `${interval}, ` : ""}over ${counted(n, "query")}`,
+  figures: "Figures",
+  /** @param {string[]} others @param {string | null} interval @param {boolean} areSeveral */
+  figuresNote: (others, interval, areSeveral) =>
+    `The mean over queries${others.length ? ` (${others.join(", ")})` : ""}${interval ? `, and below it the ${interval}` : ""}.${areSeveral ? " The best of each measure is in bold." : ""}`,
+  meansCaption: "Means of every run and measure",
+  scrolls: "Table, scrolls sideways",
+  /** @param {string} sd @param {number} n */
+  spread: (sd, n) => `sd ${sd}, ${counted(n, "query")}`,
+  differencesPart: "Differences",
+  /** @param {string | null} pair */
+  differencesNote: pair => `${pair ? `${pair}, paired query by query.` : "Paired, query by query."} A measure leads to its queries.`,
+  differencesCaption: "Paired differences with their intervals",
+  differenceHeading: "Difference",
+  adjustedP: "adjusted p",
+  p: "p",
+  balanceHeading: "Better, equal, worse",
+  /** @param {DifferenceRow} row @param {string} a @param {string} b */
+  balance: ({better, equal, worse}, a, b) =>
+    `${b} is better than ${a} for ${counted(better ?? 0, "query")}, equal for ${whole(equal ?? 0)}, worse for ${whole(worse ?? 0)}`,
+  roles: {primary: "", secondary: "secondary", repeated: "repeated", descriptive: "descriptive"},
+  roleTitles: {
+    primary: "",
+    secondary: "Tested by itself; the verdict is about the primary measure",
+    repeated: "The values of an earlier measure on every query: the two count once",
+    descriptive: "Not tested: neither higher nor lower values are better",
+  },
+  groups: "Groups",
+  groupsNote: "What holds within a part of the queries.",
+  groupsCaption: "Verdicts by group",
+  group: "Group",
+  verdict: "Verdict",
+  fewQueries: "few queries",
+  cautions: "Queries to be careful about",
+  charts: "Charts",
+  /** @param {string} problem */
+  chartProblem: problem => `This chart cannot be drawn: ${problem}`,
+  /** @param {string} measure */
+  spreadTitle: measure => `B − A, query by query, in ${measure}`,
+  /** @param {boolean} isFiltered */
+  spreadNote: isFiltered =>
+    `Number of queries${isFiltered ? ", of those that pass the filters," : ""} in each range; the lowest bars are drawn 2 pixels high. Drag over a range to see its queries.`,
+  queries: "queries",
+  histogram: "Histogram; the same range can be typed into the filters",
+  /** @param {number} n @param {string} low @param {string} high */
+  bar: (n, low, high) => `${counted(n, "query")} from ${low} to ${high}`,
+  provenance: "How this was measured",
+  rules: "Rules in force",
+  measures: "Measures",
+  inputs: "Inputs",
+  queriesWithLists: "Queries with lists",
+  licences: "Licences of the software in this page",
+  /** @param {string} tool */
+  madeBy: tool => `Made by ${tool}. This page needs no network.`,
+
+  // Orders and filters.
+  worst: "Worst",
+  worstTitle: "Worst value first",
+  worstOfB: "Worst value of B first",
+  loss: "Biggest loss",
+  lossTitle: "Where B is furthest behind A",
+  gain: "Biggest gain",
+  gainTitle: "Where B is furthest ahead of A",
+  apart: "Lists differ",
+  apartTitle: "Where A and B list the most different results",
+  unjudgedTitle: "Where most of the first 10 results are unjudged",
+  random: "Random",
+  randomTitle: "A random order; press again for another seed",
+  clearAll: "Clear all",
+  clearAllFilters: "Clear all filters",
+  done: "Done",
+  differences: "Difference B − A",
+  onlyDiffering: "Only where A and B differ",
+  differing: "A and B differ",
+  aValue: "value",
+  flagsAnyOf: "Flags, any of",
+  tagsAnyOf: "Your tags, any of",
+  anyNote: "a note",
+  /** @param {string} filter */
+  removeFilter: filter => `Remove the filter ${filter}`,
+  /** @param {string} name @param {number | null} low @param {number | null} high */
+  range: (name, low, high) => (low === null ? `${name} ≤ ${high}` : high === null ? `${name} ≥ ${low}` : `${name} from ${low} to ${high}`),
+  nonePasses: "No query passes these filters",
+  takeAway: "Take one away, or all of them.",
+  noQueries: "No queries",
+  collectionOnly: "This result has figures of the whole collection only.",
+
+  // The table of queries.
+  queryId: "Query id",
+  textOfQuery: "Text of the query",
+  differenceTitle: "B minus A; the bar is its part of the largest difference",
+  relevantTitle: "Number of relevant items",
+  first: "First",
+  /** @param {string} run */
+  firstOf: run => `First ${run}`,
+  firstTitle: "Rank of the first relevant item",
+  overlap: "Overlap",
+  overlapTitle: "Rank-biased overlap of the two lists, 1 where they are the same",
+  unjudgedColumn: "Unjudged items among the first 10, of A and B together",
+  flags: "Flags",
+  flagsTitle: "What to be careful about",
+  /** @param {string} every */
+  ofAll: every => ` of ${every}`,
+  /** @param {number} seed */
+  seed: seed => `, seed ${seed}`,
+  /** @param {string} a @param {string} b */
+  pair: (a, b) => `A ${a}, B ${b}`,
+  /** @param {string} measure @param {string} pair */
+  tableCaption: (measure, pair) => `Queries with their ${measure}: ${pair}`,
+  /** @param {number} n @param {string} name */
+  saved: (n, name) => `${counted(n, "query")} in ${name}`,
+  cannotCopy: "This browser does not let a page copy; use the CSV",
+  /** @param {number} n */
+  idsCopied: n => `${counted(n, "id")} copied`,
+
+  // A query.
+  previousQuery: "Previous query",
+  nextQuery: "Next query",
+  notShown: "not among the queries shown",
+  copyLink: "Copy link",
+  linkCopied: "Link copied",
+  loading: "Loading …",
+  listsMissing: "The lists are not here",
+  noLists: "No lists for this query",
+  /** @param {string} file */
+  partMissing: file => `The lists of this query are in ${file}, which is not beside this page. Keep the folder and the page together.`,
+  /** @param {string} measure */
+  differenceIn: measure => `B − A in ${measure}`,
+  allMeasures: "All measures",
+  allMeasuresOfQuery: "All measures of this query",
+  noteAndTags: "Note and tags",
+  note: "Note",
+  tags: "Tags",
+  tagsHint: "separated by commas",
+  notesKept: "Kept in this browser, for this page, and sent nowhere. The button Notes above the table downloads all of them.",
+  notesNotKept: "This browser keeps nothing for this page: notes and tags last until it is closed. The button Notes above the table downloads them.",
+  /** @param {string[]} tags @param {string} note */
+  own: (tags, note) => [tags.length ? `Tags: ${tags.join(", ")}` : "", note.trim() ? `Note: ${note.trim()}` : ""].filter(Boolean).join(". "),
+  relevantItems: "Relevant items",
+  noRelevantItems: "No item is known to be relevant to this query.",
+  relevantCaption: "Relevant items with their rank and score in each run",
+  /** @param {string} run */
+  rankInRun: run => `Rank in ${run}`,
+  notRetrieved: "not retrieved",
+  /** @param {number} n */
+  firstResults: n => `First ${n}`,
+  /** @param {string} run */
+  runOfLists: run => `Run ${run} of these lists`,
+  nothingRetrieved: "Nothing retrieved",
+  noResults: "This run has no results for the query.",
+  /** @param {number} grade */
+  gradeOf: grade => `grade ${grade}`,
+  lead: "Lead over the next result",
+  tied: "tied",
+  noPicture: "no picture",
+  levels: {ceiling: "Ceiling", chance: "Chance"},
+  levelTitles: {ceiling: "The value of a perfect ranking", chance: "The expected value of a random ranking"},
+  noLevel: "Not known for this measure",
+  failures: "Who fails where",
+  failuresNote: "The first stage that failed a question, and why. A link leads to its questions.",
+  failed: "Failed by",
+  why: "Why",
+  questions: "Questions",
+  shareOfAll: "Share",
+  alone: "Right alone",
+  aloneTitle: "Answered rightly from the right passage alone",
+  /** @param {string} name @param {number} n */
+  stage: (name, n) => `${name} ${whole(n)}`,
+  bySort: "Order the queries by it",
+  /** @param {number} n @param {string} run */
+  notAmong: (n, run) => `Not among the first ${n} of ${run}`,
+  /** @param {string} run */
+  notRetrievedBy: run => `Not retrieved by ${run}`,
+  /**
+   * moved: number of ranks by which the item is higher in this list than in the other.
+   * @param {number} rank
+   * @param {string} run
+   * @param {number} moved
+   */
+  rankIn: (rank, run, moved) =>
+    `Rank ${rank} in ${run}, ${moved ? `${counted(Math.abs(moved), "rank")} ${moved > 0 ? "higher" : "lower"} here` : "as here"}`,
+
+  // The theme and the window of keys.
+  toLight: "Change to the light theme",
+  toDark: "Change to the dark theme",
+  keys: "Keys",
+  signs: "Signs",
+};
+
+/** @type {[key: string, other: string | null, what: string][]} */
+export const KEYS = [
+  ["j", "k", "next and previous query; arrows too"],
+  ["Enter", null, "open the query"],
+  ["Esc", null, "close"],
+  ["/", null, "search"],
+  ["s", null, "next order: worst, biggest loss, and so on"],
+  ["x", null, "swap A and B"],
+  ["o", "q", "overview, queries"],
+  ["t", null, "light or dark"],
+  ["?", null, "this window"],
+];
+
+/** @type {[sign: string, meaning: string][]} */
+export const SIGNS = [
+  ["–", "no value; point at it for the reason"],
+  ["B 9 ↑8", "rank 9 in B, 8 ranks higher in this list; ↓ is lower"],
+  ["B > 20", "not among the first 20 results of B"],
+  ["+0.0797", "below a score: the lead over the next result"],
+  ["49 · 4 · 7", "queries in which B is better, equal, worse"],
+  ["[0.1, 0.2]", "the interval of the mean or of the difference"],
+  ["0.5710", "in bold: the best of its measure"],
+];

@@ -11,12 +11,13 @@ from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report import Row, visible
+from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.tasks.agreement.evaluation import agree as agree_models
 from rankwell.tasks.agreement.inputs import cuts_gold
 from rankwell.tasks.agreement.options import AgreementOptions
 
+_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
 _RULE = 70
 _COLUMN = 15
 
@@ -27,6 +28,7 @@ def agree(
     options: AgreementOptions,
     k_values: Annotated[list[str] | None, Option(many=True)] = None,
     per_query: PerQueryOption = False,
+    every: Annotated[bool, Option(("--all",))] = False,
     format: FormatOption = "table",  # noqa: A002
     output: FolderOption = None,
     progress: Progress = None,
@@ -34,17 +36,20 @@ def agree(
     """Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
 
     The queries are a sample of the items; their neighbours are sought, exactly, among all items. Nothing is its own neighbour.
+    Two or more runs are compared likewise, without judgments: rankwell agree --reference A.run B.run.
 
     Parameters
     ----------
     candidates
-        Embeddings of the same items by other models: files, or NAME=PATH; the first is what the others are compared with.
+        Embeddings of the same items by other models, or runs: files, or NAME=PATH; the others are compared with the first.
     reference
-        Embeddings by the model whose neighbours are the truth.
+        Embeddings by the model whose neighbours are the truth, or a run.
     k_values
         Cut-offs, with blanks between them.
     per_query
         Also one row per query.
+    every
+        Print every measure in the table, not the main ones alone; other formats and files always have all.
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
@@ -55,27 +60,43 @@ def agree(
         raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
     options = replace(options, k=",".join(cuts)) if k_values else options
     result = agree_models(reference, models, options=options, details=output is not None, progress=progress)
-    columns = [name for name in result.panel.rows[0] if any(row[name] is not None for row in result.panel.rows)]
-    notes = [report.render_rows([{name: row[name] for name in columns} for row in result.panel.rows]).rstrip("\n")]
+    rows = result.panel.rows
+    columns = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
+    vectors = [{name: row[name] for name in columns} for row in rows]
+    table = (
+        report.render_rows(vectors, terminal=report.terminal_of(sys.stderr)._replace(colour=False)).rstrip("\n") if rows else ""
+    )
+    notes = [report.Aside(table)] if rows else []
     notes += [*result.notes, *result.interval_notes] if format != "json" else result.panel.warnings
-    text = render(result, format, per_query=per_query)
+    main = bool(rows) and format == "table" and not (every or options.measures or cuts_gold(result.convention))
+    text = render(result, format, per_query=per_query, main=main)
+    if main:
+        notes.append(report.Aside(f"printed are {', '.join(_MAIN)}; the other measures with --all"))
     if output is not None:
         write(result, output)
-        notes.append(f"wrote {output}/")
+        notes.append(report.Aside(f"wrote {output}/"))
     return Output(text=text, notes=tuple(notes))
 
 
-def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
-    """The result as text in one of the report's formats, the relative changes last."""
+def render(result: Results, format: report.Format, *, per_query: bool = False, main: bool = False) -> str:  # noqa: A002
+    """The result as text in one of the report's formats, the relative changes last. main: without lesser measures."""
     rows = list(result.per_query()) if per_query else None
     notes = [*result.notes, *result.interval_notes]
     terminal = report.terminal_of(sys.stdout)
     if format != "table":
         return report.render([*result.summary, *result.changes], rows, result.describe(), notes, format, terminal=terminal)
     if cuts_gold(result.convention) and not per_query:
-        return _source_tables(result)
-    text = report.render(result.summary, rows, result.describe(), notes, terminal=terminal)
-    return text + ("\n" + report.render(result.changes, None, {}, (), terminal=terminal) if result.changes else "")
+        return _source_tables(result, terminal)
+    summary, changes = (list(filter(_is_main, rows)) if main else rows for rows in (result.summary, result.changes))
+    rows = list(filter(_is_main, rows)) if main and rows is not None else rows
+    text = report.render(summary, rows, result.describe(), notes, terminal=terminal)
+    return text + ("\n" + report.render(changes, None, {}, (), terminal=terminal) if changes else "")
+
+
+def _is_main(row: Row) -> bool:
+    """Whether the row is of a main measure, of its change, or of a measure against labels."""
+    name = row["measure"].removeprefix("Change(").removesuffix(")" * row["measure"].startswith("Change("))
+    return name.partition("@")[0] in _MAIN or "truth='labels'" in name
 
 
 def write(result: Results, folder: Path) -> None:
@@ -105,26 +126,26 @@ def write(result: Results, folder: Path) -> None:
         write_result(result, folder, summary=[*result.summary, *result.changes], charts=False, others=others)
 
 
-def _source_tables(result: Results) -> str:
+def _source_tables(result: Results, terminal: Terminal) -> str:
     """The tables that the convention's source prints, mean±sd by k and measure, then the rules and the candidates' changes."""
     parts = [f"EVALUATION RESULTS (vs {visible(result.reference)} as Ground Truth)\n{'=' * _RULE}"]
     for run in dict.fromkeys(row["run"] for row in result.summary):
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}
-        parts.append(f"{visible(run)}:\n{_grid(cells)}")
+        parts.append(f"{visible(run)}:\n{_grid(cells, terminal)}")
     spread = f"± is the population standard deviation over {len(result.sample.rows)} queries"
-    changes = _change_table(result.changes)
-    rules = f"{spread}\nrules: {report.rules_line(result.describe())}\n"
+    changes = _change_table(result.changes, terminal)
+    rules = report.folded(f"{spread}\nrules: {report.rules_line(result.describe())}\n", terminal)
     return "\n\n".join(parts) + "\n\n" + rules + (f"\n{changes}" if changes else "")
 
 
-def _change_table(rows: Sequence[Row]) -> str:
+def _change_table(rows: Sequence[Row], terminal: Terminal) -> str:
     """For each run a table of its relative changes, in per cent, with their intervals where there are any; empty without rows."""
     parts: list[str] = []
     for run in dict.fromkeys(row["run"] for row in rows):
         mine = _by_place(rows, run)
         level = "" if all(row["ci_low"] is None for row in mine.values()) else " [95 % interval]"
         heading = f"Relative change of {visible(run)} against {visible(next(iter(mine.values()))['against'])}{level}:"
-        parts.append(f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()}, gap=5)}")
+        parts.append(f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()}, terminal, gap=5)}")
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
@@ -151,8 +172,11 @@ def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:
     return found
 
 
-def _grid(cells: Mapping[tuple[int, str], str], *, gap: int = 4) -> str:
-    """A table as the source prints it: its figures are a blank nearer to each other than their headings, `gap` 5 aligns them."""
+def _grid(cells: Mapping[tuple[int, str], str], terminal: Terminal, *, gap: int = 4) -> str:
+    """A table as the source prints it: its figures are a blank nearer to each other than their headings, `gap` 5 aligns them.
+
+    One that is wider than the terminal is printed as tables of other results are.
+    """
     words = list(dict.fromkeys(word for _, word in cells))
     width = max(_COLUMN, *map(len, words), *(len(text) + 4 for text in cells.values()))
     lines = [[f"{'k':<6}", *(word.ljust(width) for word in words)], ["-" * 6, *["-" * width] * len(words)]]
@@ -160,6 +184,12 @@ def _grid(cells: Mapping[tuple[int, str], str], *, gap: int = 4) -> str:
         [f"{k:<6}", (" " * gap).join(cells.get((k, word), MISSING).ljust(width - 4) for word in words).rstrip()]
         for k in sorted({k for k, _ in cells})
     ]
+    if terminal.width is not None and 9 + len(words) * (width + 1) > terminal.width:
+        rows = [
+            {"k": k, **{word: PrintedFigure(cells.get((k, word), MISSING)) for word in words}}
+            for k in sorted({k for k, _ in cells})
+        ]
+        return report.render_rows(rows, terminal=terminal).rstrip("\n")
     return "\n".join("  " + " ".join(line) for line in lines)
 
 

@@ -9,6 +9,7 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
+from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -58,7 +59,7 @@ def agree(
         f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
         f"  rankwell agree --reference {reference} {' '.join(map(str, small))} --convention scholar-stream\n"
     )
-    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
 
 
 @keeping()

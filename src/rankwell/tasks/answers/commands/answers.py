@@ -12,7 +12,7 @@ from rankwell import report
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
-from rankwell.report import PLAIN, Row, Terminal, styled, visible, width_of
+from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
 from rankwell.report.drafts import drafting
 from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked
@@ -94,6 +94,7 @@ def show(
         return done
     terminal = report.terminal_of(sys.stdout)
     single = _questions(result, terminal) if per_query else []
+    counts = [report.folded(line, terminal, "  ") for line in counts]
     text = "\n".join([*counts, "", *single, value_tables(result, terminal), blame(result, hardest, terminal)])
     return Output(text=text, notes=done.notes)
 
@@ -122,7 +123,7 @@ def _questions(result: Results, terminal: Terminal) -> list[str]:
     lines: dict[str, dict[str, dict[str, Any]]] = {}
     for row in result.per_query():
         line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
-        line[row["label"]] = figure(row["value"], row["unit"])
+        line[row["label"]] = PrintedFigure(figure(row["value"], row["unit"]))
     return [f"{visible(run)}:\n{report.render_rows([*rows.values()], terminal=terminal)}" for run, rows in lines.items()]
 
 
@@ -139,26 +140,14 @@ def value_tables(result: Results, terminal: Terminal) -> str:
             shown = [{name: value for name, value in row.items() if name != "part"} for row in rows]
             for row in shown:
                 if row["label"] in beside:
-                    row["isolated"] = figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"])
-            parts.append(f"{title}:\n{_table(shown, terminal)}")
+                    row["isolated"] = PrintedFigure(figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"]))
+            parts.append(f"{title}:\n{report.render(shown, None, {}, (), terminal=terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
     line = f"rules: {report.rules_line(rules)}"
-    ready = line if terminal.width is None else "\n".join(textwrap.wrap(line, terminal.width, subsequent_indent="  "))
-    parts[-1] = parts[-1].rstrip("\n") + f"\n{ready}\n"
+    parts[-1] = parts[-1].rstrip("\n") + f"\n{report.folded(line, terminal, '  ')}\n"
     if result.searched is not None:
         parts.append(_thresholds(result.searched, result.convention.shows("share")[0], terminal))
     return "\n".join(parts)
-
-
-def _table(rows: Sequence[dict[str, Any]], terminal: Terminal) -> str:
-    """The rows as a table; on a narrow terminal the exact names come below it."""
-    whole = report.render(rows, None, {}, (), terminal=Terminal(colour=terminal.colour))
-    if terminal.width is None or len(report.render(rows, None, {}, ()).partition("\n")[0]) <= terminal.width:
-        return whole
-    names = [f"{row['label']} = {row['measure']}" for row in rows if row["label"] != row["measure"]]
-    short = report.render([row | {"measure": row["label"]} for row in rows], None, {}, (), terminal=terminal)
-    wrap = textwrap.TextWrapper(terminal.width, initial_indent="  ", subsequent_indent="    ").wrap
-    return short + "\n".join(["exact names:", *(line for name in names for line in wrap(name)), ""])
 
 
 def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) -> str:
@@ -188,10 +177,11 @@ def blame(result: Results, most: int, terminal: Terminal) -> str:
     if worst:
         title = f"The {len(worst)} hardest of {failed.total():,} failed questions" if len(worst) > 1 else "The hardest question"
         legend = f" ({_LEGEND})" if any(row.get("tokens") or row.get("characters") for row in worst) else ""
-        parts.append(f"{title}{legend}:\n\n{hardest_questions(worst, terminal=terminal)}\n")
+        title = report.folded(f"{title}{legend}:", terminal)
+        parts.append(f"{title}\n\n{hardest_questions(worst, terminal=terminal)}\n")
     by = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     others = "".join(f", {name} {n:,}" for name, n in failed.items())
-    rows = [row | {"share": f"{figure(100 * row['share'], 'percent')} %"} for row in result.failures]
+    rows = [row | {"share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")} for row in result.failures]
     table = report.render_rows(rows, terminal=terminal)
     parts.append(f"Who failed where{by}: none {right:,}{others}\n{table}")
     return "\n".join(parts)

@@ -104,7 +104,7 @@ def _output(done: Sequence[PointResult], plan: Experiment, file: Path, folder: P
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
     if format == "table":
         text += "\n".join(["exact names:", *(f"  {name} = {exact[name]}" for name in rows[0] if name in exact), ""])
-    return Output(text=text, notes=(*notes, f"wrote {folder}/"))
+    return Output(text=text, notes=(*notes, report.Aside(f"wrote {folder}/")))
 
 
 def _notes(done: Sequence[PointResult]) -> list[str]:

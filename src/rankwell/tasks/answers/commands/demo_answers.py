@@ -7,6 +7,7 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import progress_of
 from rankwell.io.files import write_run
+from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -48,7 +49,7 @@ def answers(*, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0
         f"  rankwell answers {gold} {predictions} --retrieved {retrieved} \\\n"
         f"    --isolated {isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
     )
-    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
 
 
 @keeping()

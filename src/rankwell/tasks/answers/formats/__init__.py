@@ -227,14 +227,14 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
     for other in get_args(AnswerHolds):
         found = None if other == holds else _surest(content, other)
         if found is not None:
-            what = f"{content.name}: this has the form of {_MEANT[other]} ({found.name}); expected {_MEANT[holds]}"
-            return BadInput(f"{what}; are two files swapped? If it is right, name its format.")
+            what = f"{content.name}: this looks like {_MEANT[other]} ({found.name}); expected {_MEANT[holds]}"
+            return BadInput(f"{what}; exchange the two files, or name the format of this one.")
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
         for entry in map(FORMATS.__getitem__, FORMATS):
             if entry.holds in ("run", "judgments") and entry.confidence(head) >= 0.5:
                 kind = "a run" if entry.holds == "run" else "judgments"
-                return BadInput(f"{content.name}: this has the form of {kind} ({entry.name}); expected {_MEANT[holds]}.")
+                return BadInput(f"{content.name}: this looks like {kind} ({entry.name}); expected {_MEANT[holds]}.")
     names = ", ".join(entry.name for entry in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     seen = f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.core.tables import Floats
+from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -60,8 +61,10 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
         f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
         "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
     )
-    end = f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --texts {texts} --seed {seed}\n"
-    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+    end = (
+        f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --query-texts {texts} --seed {seed}\n"
+    )
+    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
 
 
 def make_scenes(seed: int) -> Scenes:

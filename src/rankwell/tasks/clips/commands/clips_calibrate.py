@@ -102,7 +102,7 @@ def calibrate(
     if output is not None:
         inputs = {"queries": queries, "annotations": annotations, "schema": options.schema}
         _write(output, document, {name: Source(place).digest() for name, place in inputs.items() if place is not None})
-        wrote.append(f"wrote {output}/")
+        wrote.append(report.Aside(f"wrote {output}/"))
     return Output(text=report.OUTPUTS[format](document), notes=(*(notes if format != "json" else ()), *wrote))
 
 

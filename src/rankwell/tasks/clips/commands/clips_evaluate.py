@@ -13,12 +13,14 @@ from rankwell.evaluation.results import Results, progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
+from rankwell.report.charts import write_chart
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
+from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 from rankwell.tasks.clips.inputs import plural
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
 from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
@@ -196,6 +198,11 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
             if rows:
                 others.append(draft / f"{name}.csv")
                 write_text(others[-1], report.render_rows(rows, "csv"))
+        table = keyword_table(result.measured)
+        chart = heat_map(table, result.values)
+        if chart is not None:
+            others += [draft / "keywords.csv", *write_chart(draft, "keywords", chart)]
+            write_text(draft / "keywords.csv", report.render_rows(table, "csv"))
         if number:
             run = result.values[0].run
             titles = {query: answer.text for of_run in result.answers.values() for query, answer in of_run.items()}
@@ -209,7 +216,7 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
     if thumbnails is not None and pictures.problems:
         have = plural(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*written, f"wrote {folder}/"]
+    return [*map(report.Aside, (*written, f"wrote {folder}/"))]
 
 
 def with_pictures(result: Results, pictures: Thumbnails) -> Results:

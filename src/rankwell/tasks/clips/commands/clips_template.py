@@ -9,7 +9,7 @@ from rankwell.core.tables.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
-from rankwell.report.present import FileOption, Output
+from rankwell.report.present import Aside, FileOption, Output
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 
@@ -70,7 +70,7 @@ def template(
     if output is None:
         return Output(text=text, notes=tuple(notes))
     write_text(output, text)
-    notes.append(f"wrote {output} ({len(found)} clips, {len(columns)} groups)")
+    notes.append(Aside(f"wrote {output} ({len(found)} clips, {len(columns)} groups)"))
     return Output(notes=tuple(notes))
 
 

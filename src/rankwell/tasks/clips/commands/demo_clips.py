@@ -1,6 +1,7 @@
 """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures."""
 
 import csv
+import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from rankwell.io.matrices import write_ids
 from rankwell.media.contact_sheet import sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
+from rankwell.report import prose
 from rankwell.report.drafts import drafting, holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress, present
@@ -78,19 +80,28 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
         notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
         write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
     parts = [
-        f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? By the colours and\n"
-        "shapes of the whole picture, and by the edges of what is ahead:\n",
+        prose(
+            f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? "
+            "By the colours and\nshapes of the whole picture, and by the edges of what is ahead:\n"
+        ),
         _rows([row for each in by_clip for row in each.summary], ("run", *_COLUMNS)),
         "By single groups of keywords:\n",
         _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_COLUMNS)),
-        f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n",
+        prose(
+            f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n"
+        ),
         _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
-        f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right if it has\n"
-        "what the text means; `mapped`: if it has what the words of the text were read as:\n",
+        prose(
+            f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right "
+            "if it has\nwhat the text means; `mapped`: if it has what the words of the text were read as:\n"
+        ),
         _rows(by_text.summary, ("run", *_COLUMNS)),
-        f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
-        f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
-        f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} -o {output / 'again'}\n",
+        prose(
+            f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
+            f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
+            f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} "
+            f"-o {output / 'again'}\n"
+        ),
         page_lines(output),
     ]
     return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
@@ -158,4 +169,6 @@ def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ..
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
-    return report.render_rows([{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], "table")
+    return report.render_rows(
+        [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], terminal=report.terminal_of(sys.stdout)
+    )

@@ -10,6 +10,7 @@ from PIL.Image import Image
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.errors import BadUsage
+from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -88,11 +89,14 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
         first = places[0].name
         write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [
-        "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all there is:\n",
+        prose(
+            "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all "
+            "there is:\n"
+        ),
         numbers.text,
         "Four ways to compare pictures, none of which knows anything about art:\n",
         shown.text,
-        _end(output, places[0], results, statements),
+        prose(_end(output, places[0], results, statements)),
         page_lines(output),
     ]
     return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))

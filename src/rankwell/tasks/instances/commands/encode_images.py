@@ -19,7 +19,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import write_ids
 from rankwell.locks import locked
 from rankwell.media.images import list_media
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
 
@@ -92,7 +92,7 @@ def images(
         if cache is None:
             shutil.rmtree(kept, ignore_errors=True)
     vectors = found.embeddings
-    written = f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"
+    written = Aside(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)")
     return Output(notes=(*notes, *_notes(found, encoder, output), written))
 
 

@@ -194,7 +194,7 @@ def _write(
     if files and pictures.problems:
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*said, f"wrote {folder}/"]
+    return [*said, report.Aside(f"wrote {folder}/")]
 
 
 def _performance(result: Results, made: ComputedRun | None, seconds: float) -> dict[str, Any]:

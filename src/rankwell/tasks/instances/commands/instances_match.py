@@ -8,7 +8,7 @@ import numpy as np
 import rankwell
 from rankwell.errors import BadInput, BadUsage
 from rankwell.locks import locked
-from rankwell.report.present import FilePath, Output, Progress
+from rankwell.report.present import Aside, FilePath, Output, Progress
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images
@@ -79,7 +79,7 @@ def match(
     named = {"--query-images": query_images, "--root": root, "--pattern": pattern, "--scores": str(output)}
     named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
     options = [part for name, value in named.items() if value is not None for part in (name, value)]
-    notes.append(f"wrote {output}")
+    notes.append(Aside(f"wrote {output}"))
     left = filter_images(table).images
     labelled = left.marks is not None or any(label is not None for label in left.queries().instances)
     if not (left.queries() and left.references() and labelled):

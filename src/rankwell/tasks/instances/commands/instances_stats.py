@@ -70,7 +70,7 @@ def stats(
     if output is not None:
         write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
         write_text(output / "statistics.json", whole)
-        said = [*said, f"wrote {output}/"]
+        said = [*said, report.Aside(f"wrote {output}/")]
     if format == "json":
         return Output(text=whole, notes=tuple(said))
     shown = numbers if format == "jsonl" else rows

@@ -26,8 +26,9 @@ from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
 from rankwell.report.drafts import drafting, publish, refuse_foreign
+from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import FolderOption, JobsOption, Output, Progress
-from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
@@ -119,15 +120,17 @@ def table(
     entries = [*(each.figure(better) for each in found), *gaps, *(_published() if options.published else [])]
     made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, options))
     if output is not None:
+        pages = {(each.shown, each.dataset): page for each in found if (page := each.folder.place / PAGE).is_file()}
         inputs = {f"{each.run} on {each.dataset}": each.folder.source for each in found}
         with drafting(output, inputs.values()) as draft:
             paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
             for kind, path in zip(_WRITTEN, paths, strict=True):
-                write_text(path, render_system_tables([made], kind, notes=notes))
+                linked = replace(made, links={key: link_to(page, output) for key, page in pages.items()})
+                write_text(path, render_system_tables([linked], kind, notes=notes))
             read = {name: {"file": each.name, "digest": each.digest()} for name, each in inputs.items()}
             content = {"schema_version": SCHEMA_VERSION, "rules": made.rules, "inputs": read, "notes": notes}
             publish(output, content, paths)
-        notes = [*notes, f"wrote {output}/"]
+        notes = [*notes, report.Aside(f"wrote {output}/")]
     text = render_system_tables([made], format, notes=notes, terminal=report.terminal_of(sys.stdout))
     said = notes if format not in ("json", "html") else notes[-1:] if output is not None else []
     said = [*said, *(f"{each.system} on {each.dataset} failed: {each.error}" for each in failed)]

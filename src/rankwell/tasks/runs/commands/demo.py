@@ -12,6 +12,7 @@ from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.media import python_docs
+from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -42,16 +43,16 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
         results = output / "results"
         write(result, results)
         write_report([results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed)
-    tables = [
+    begin = (
         f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over first_sentences (the name of\n"
-        "a module and its first sentence only) and over whole_docs (all that it says).\n",
-        render(result, "table"),
-        difference(result, seed=seed),
-        f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
-        f"  rankwell evaluate {made.qrels} {made.runs[0]} {made.runs[1]} -m '{' '.join(MEASURES)}'\n",
-        page_lines(results),
-    ]
-    return Output(text="\n".join(tables))
+        "a module and its first sentence only) and over whole_docs (its whole text).\n"
+    )
+    end = (
+        f"The judgments, the runs and the results are in {output}/. The first table again, from the files:\n\n"
+        f"  rankwell evaluate {made.qrels} {made.runs[0]} {made.runs[1]} -m '{' '.join(MEASURES)}'\n"
+    )
+    parts = [prose(begin), render(result, "table"), prose(difference(result, seed=seed)), prose(end), page_lines(results)]
+    return Output(text="\n".join(parts))
 
 
 def difference(result: Results, *, seed: int = 0) -> str:
@@ -60,7 +61,7 @@ def difference(result: Results, *, seed: int = 0) -> str:
     lines = list(found.verdicts)
     for row in (each for each in found.differences if each["better"] != "neither"):
         mean, low, high = (figure(row[name], "score", signed=True) for name in ("mean", "ci_low", "ci_high"))
-        counts = f"better on {row['wins']}, worse on {row['losses']}, equal on {row['ties']}"
+        counts = f"better on {row['wins']}, equal on {row['ties']}, worse on {row['losses']}"
         decisive = "" if row["decisive"] else "; not decisive"
         lines.append(f"  {row['of']:<9} {mean}, 95 % interval [{low}, {high}]; {counts}; {row['role']}{decisive}")
     return "\n".join(lines) + "\n"

@@ -29,7 +29,7 @@ def evaluate(
     Parameters
     ----------
     qrels
-        File of judgments; `-` is standard input.
+        File of judgments, or a BEIR folder; `-` is standard input.
     runs
         Files of rankings.
     per_query
@@ -42,11 +42,10 @@ def evaluate(
     if not runs:
         raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
     result = evaluate_runs(qrels, list(runs), options=options, details=output is not None, progress=progress)
-    notes = [f"{name}: read as {form}" for name, form in result.formats.items()]
-    notes += [*result.notes, *result.interval_notes] if format != "json" else []
+    notes = [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)
-        notes.append(f"wrote {output}/; a page of it: rankwell report {output}")
+        notes.append(report.Aside(f"wrote {output}/; its HTML page: rankwell report {output}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 

@@ -1,0 +1,326 @@
+"""The commonest mistakes in judgments and runs: the signs of each, and the sentence that reports it.
+
+`evaluate` looks only where `is_suspicious` finds a sign, `check` always. Text is compared in the first 1,000 rows of a run.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Judgments
+from rankwell.core.tables.ranking import Hits
+from rankwell.errors import BadInput, shown
+from rankwell.io import column_tables
+from rankwell.io import files as io
+from rankwell.store import Source, decode_id
+
+_ROWS = 1_000
+# Other formats are read whole for a sample of their items, where they are not larger than this.
+_MOST_BYTES = 1 << 24
+_LATE, _Z = 1 / 3, 5.26
+
+
+class Mistake(NamedTuple):
+    """A probable mistake. what: in a few words. n: queries or items that show it. level: `error` where it is certain."""
+
+    what: str
+    n: int
+    sentence: str
+    level: Literal["error", "warning"] = "warning"
+
+
+class RunPlace(NamedTuple):
+    """A run with the place that it was read from. form: its format. run_format: the format that the user named."""
+
+    name: str
+    hits: Hits
+    place: Any
+    form: str
+    run_format: str | None = None
+
+
+class _FirstRow(NamedTuple):
+    """A row of a run. rank: None where there is none; 0 for what is not a number."""
+
+    query: str
+    item: str
+    rank: float | None
+    score: float
+
+
+def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
+    """Judgments without anything relevant."""
+    highest = float(judgments.grades.max(initial=0))
+    if highest >= rel or not len(judgments.grades):
+        return []
+    advice = f"add --min-grade {highest:g}, or write" if highest > 0 else "write"
+    what = f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is relevant"
+    advice = f"{what}; {advice} a grade of {rel:g} or more for what is relevant."
+    return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
+
+
+def run_mistakes(
+    run: RunPlace, judgments: Judgments, *, rel: float = 1, ties: str = "id-desc", queries: str = "truth"
+) -> list[Mistake]:
+    """The mistakes that a run shows, each once, those first that explain others. judgments: one row per query and item."""
+    rows = _first_rows(run)
+    found = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries)]
+    direction = [*_rising(run.name, rows), *_at_the_end(run, judgments, rel)][:1]
+    return [*found, *_item_ids(run, judgments, rows, rel), *(direction or _all_tied(run, ties))]
+
+
+def copies(named: Mapping[str, Any]) -> list[Mistake]:
+    """Runs whose files have the same content."""
+    files = [(name, Path(place)) for name, place in named.items() if isinstance(place, (str, Path)) and Path(place).is_file()]
+    first, found = dict[tuple[int, str], str](), list[Mistake]()
+    sizes = [path.stat().st_size for _, path in files]
+    for (name, path), size in zip(files, sizes, strict=True):
+        if sizes.count(size) > 1 and (same := first.setdefault((size, Source(path).digest()), name)) != name:
+            found.append(
+                Mistake(
+                    "copy of another run",
+                    1,
+                    f"{name}: the file has the same content as that of {same}. Name another one, or compare other runs.",
+                )
+            )
+    return found
+
+
+# ---- ids -------------------------------------------------------------------------------------------------------------------
+
+
+def _bare_name(text: str) -> str:
+    return text.rpartition("/")[2] or text
+
+
+def _bare_number(text: str) -> str:
+    return re.sub(r"^\D+(?=\d+$)", "", text)
+
+
+_EXTENSION = re.compile(
+    r"\.(txt|md|html?|xml|json|csv|pdf|docx?|jpe?g|png|gif|webp|bmp|tiff?|npy|mp[34]|m4a|wav|flac|avi|mov|mkv|webm)$",
+    re.IGNORECASE,
+)
+_NOTATIONS: dict[str, Callable[[str], str]] = {
+    "differences of case": str.casefold,
+    "blanks around ids": str.strip,
+    "quotes around ids": lambda text: text.strip("\"'`"),
+    "leading zeros": lambda text: re.sub(r"(?<!\d)0+(?=\d)", "", text),
+    "decimals of integers (1.0 for 1)": lambda text: re.sub(r"^(\d+)\.0+$", r"\1", text),
+    "file name extensions": lambda text: _EXTENSION.sub("", text),
+    "folders in front of ids": _bare_name,
+    "letters in front of numbers": _bare_number,
+}
+"""The ways in which two files write one id, and the form that is the same in both."""
+
+
+class _Alike(NamedTuple):
+    """Ids that are the same except for their notation: how many, the difference in words, and the first pair."""
+
+    n: int
+    ignored: str
+    first: tuple[str, str]
+
+
+def _alike(judged: Iterable[str], listed: Iterable[str]) -> _Alike | None:
+    """The notation by which most judged ids are ids of the run, written differently; None where no id is."""
+    judged, listed, best = list(dict.fromkeys(judged)), list(dict.fromkeys(listed)), None
+    for ignored, plain in _NOTATIONS.items():
+        forms: dict[str, list[str]] = {}
+        for each in listed:
+            forms.setdefault(plain(each), []).append(each)
+        pairs = [(each, forms[plain(each)]) for each in judged if plain(each) in forms]
+        # Several ids of one form are different things.
+        found = [(each, others[0]) for each, others in pairs if len(others) == 1 and others[0] != each]
+        if plain in (_bare_number, _bare_name):  # train-1 is not test-1, a/1.png is not b/1.png
+            found = [(each, other) for each, other in found if each.endswith(other) or other.endswith(each)]
+        if found and (best is None or len(found) > best.n):
+            best = _Alike(len(found), ignored, found[0])
+    return best
+
+
+def _example(pair: tuple[str, str]) -> str:
+    return f"{shown(pair[0])} in the judgments, {shown(pair[1])} in the run"
+
+
+def no_common_query(judged: Sequence[str], listed: Sequence[str], items: Iterable[str]) -> str:
+    """The probable reason why judgments and a run share no query, as further sentence of that error; empty where unknown."""
+    if (alike := _alike(judged, listed)) is not None:
+        what = f"{alike.n} would match if {alike.ignored} were ignored ({_example(alike.first)})"
+        return f" {what}; write the ids alike in both files."
+    if 4 * len(both := set(items) & set(listed)) > len(listed) and len(both) > 1:
+        return " The queries of the run are items of the judgments: are the two columns swapped in one of the files?"
+    return ""
+
+
+def _query_ids(run: RunPlace, judgments: Judgments, queries: str) -> list[Mistake]:
+    """Query ids in two notations; and most judged queries missing, unless that explains it."""
+    present = run.hits.present.tolist()
+    missing = [query for query, there in zip(judgments.queries, present, strict=True) if not there]
+    found, explained = list[Mistake](), 0
+    alike = _alike(missing, run.hits.unknown) if missing and run.hits.unknown else None
+    if alike is not None and 2 * alike.n >= min(len(missing), len(run.hits.unknown)):
+        explained = alike.n
+        what = f"{run.name}: {explained} of the {len(missing)} judged queries that it lacks would match"
+        advice = f"{what} if {alike.ignored} were ignored ({_example(alike.first)}); write the ids alike in both files."
+        found.append(Mistake("query ids in two notations", explained, advice, "error"))
+    if 2 * (len(missing) - explained) > len(present) > 1:
+        effect = "count as 0" if queries == "truth" else "are left out"
+        has = f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged queries; the others {effect}"
+        both = " If it is right, --queries both averages over the queries of both." if queries == "truth" else ""
+        advice = f"{has}. Is the run from another split, or incomplete?{both}"
+        found.append(Mistake("most judged queries missing", len(missing), advice))
+    return found
+
+
+def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float) -> list[Mistake]:
+    """Item ids in two notations, where few relevant items were found; and none of a run's items judged."""
+    relevant = judgments.grades >= rel
+    n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.retrieved.sum())
+    if not n_present or 10 * n_found >= min(int(relevant.sum()), n_present):
+        return []
+    listed = dict.fromkeys([row.item for row in rows] or _items_of(run))
+    judged = dict.fromkeys(judgments.items)
+    exact = len(judged.keys() & listed.keys())
+    alike = _alike((item for item in judged if item not in listed), (item for item in listed if item not in judged))
+    if alike is not None and alike.n > 2 * exact and alike.n >= min(3, len(listed), len(judged)):
+        what = f"{run.name}: {alike.n} of its first {len(listed)} items are judged items if {alike.ignored} are ignored"
+        advice = f"{what} ({_example(alike.first)}), and {exact} as they are; write the ids alike in both files."
+        return [Mistake("item ids in two notations", alike.n, advice, "error")]
+    if len(run.hits.row) or not (judged and listed):
+        return []
+    what = f"{run.name}: none of its items is judged for its query (listed: {shown(next(iter(listed)))}, …"
+    advice = f"{what}; judged: {shown(next(iter(judged)))}, …). Are both from the same collection, with their columns in order?"
+    return [Mistake("no judged item", n_present, advice)]
+
+
+def _items_of(run: RunPlace) -> Sequence[str]:
+    """The first items of a run in any format; none of a file that is too large to be read for them."""
+    if isinstance(run.place, (str, Path)) and (file := Source(run.place).file) is not None and file.stat().st_size > _MOST_BYTES:
+        return ()
+    try:
+        return io.read_ranking(run.place, format=run.run_format, duplicates="first").items[:_ROWS]
+    except BadInput:
+        return ()
+
+
+# ---- columns and directions ------------------------------------------------------------------------------------------------
+
+
+def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
+    """Grades with decimals, and fewer scores, which are small integers."""
+    grades, scores = judgments.grades[:_ROWS], run.hits.score
+    fractions = grades[grades % 1 != 0]
+    if (
+        2 * len(fractions) <= len(grades)
+        or not len(scores)
+        or run.hits.retrieved.sum() > len(judgments.items)
+        or (scores % 1 != 0).any()
+        or np.abs(scores).max() > 4
+    ):
+        return []
+    numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
+    what = f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of {run.name} are {numbers}"
+    return [Mistake("judgments and run swapped", len(scores), f"{what}: are the two swapped? The judgments are named first.")]
+
+
+def _first_rows(run: RunPlace) -> list[_FirstRow]:
+    """The first rows of a TREC run or of a table; none of another format."""
+    if not isinstance(run.place, (str, Path)):
+        return []
+    if run.form in ("csv", "tsv", "jsonl", "parquet"):
+        return [_FirstRow(*row) for row in column_tables.first_rows(Source(run.place), run.form, _ROWS)]
+    if run.form != "trec":
+        return []
+    with Source(run.place).open() as stream:
+        lines = [line.split() for line in islice(stream, _ROWS) if line.strip()]
+    return [_FirstRow(decode_id(line[0]), decode_id(line[2]), _number(line[3]), float(line[4])) for line in lines]
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _counts_up(numbers: Sequence[float]) -> bool:
+    return numbers[0] in (0, 1) and all(second - first == 1 for first, second in pairwise(numbers))
+
+
+def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
+    """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or distances."""
+    by_query: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row.rank is not None:
+            by_query.setdefault(row.query, []).append((row.rank, row.score))
+    lists = [each for each in by_query.values() if len(each) > 1]
+    if not lists:
+        return []
+    n, last = len(lists), max(lists, key=len)
+    ranks, scores = ([[row[column] for row in each] for each in lists] for column in (0, 1))
+    counted = all(map(_counts_up, map(sorted, scores))) and len(last) > 2
+    falling = all(first[0] >= second[0] for each in lists for first, second in pairwise(sorted(each, key=lambda row: row[1])))
+    if counted and falling and not any(map(_counts_up, map(sorted, ranks))) and len({row[0] for row in last}) > 1:
+        top, bottom = max(row[0] for row in last), min(row[0] for row in last)
+        what = f"{name}: the scores are 1, 2, 3, … and the ranks fall from {top:g} to {bottom:g}: the two columns are swapped"
+        return [Mistake("ranks and scores swapped", n, f"{what}. Exchange them in the file.", "error")]
+    # By rank where there are ranks; else by line.
+    ordered = [[score for _, score in sorted(each, key=lambda row: row[0])] for each in lists]
+    steps = [second - first for each in ordered for first, second in pairwise(each)]
+    if min(steps) < 0 or sum(step > 0 for step in steps) < 3:
+        return []
+    if counted and all(map(_counts_up, ordered)):
+        advice = f"{name}: the scores are 1, 2, 3, … down each list: they are ranks, and the last item ranks first"
+        return [Mistake("ranks in place of scores", n, f"{advice}. Write scores that fall, such as 1/rank.")]
+    lists_of = f"the list of query {shown(rows[0].query)}" if n == 1 else f"all {n} lists"
+    what = f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last item ranks first"
+    return [
+        Mistake("scores that rise with the ranks", n, f"{what}. Are they distances? Negate them: the highest score ranks first.")
+    ]
+
+
+def _lateness(hits: Hits, relevant: Bools) -> Floats:
+    """(queries with any,) the mean place of a query's relevant items in its list: -1 at its beginning, 1 at its end.
+
+    relevant: (rows of the judgments,). Tied items are in the middle of their places; lists of one item are left out.
+    """
+    rows = np.flatnonzero(relevant[hits.row] & (hits.retrieved[hits.query] > 1))
+    owner = hits.query[rows]
+    places = (2 * hits.above[rows] + hits.tied[rows]) / hits.retrieved[owner] - 1
+    n = np.bincount(owner, minlength=1)
+    return np.bincount(owner, weights=places, minlength=1)[n > 0] / n[n > 0]
+
+
+def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake]:
+    """Relevant items near the ends of the lists, where a run in random order has them less than once in a million.
+
+    Each query gives one number, the mean place of its relevant items: -1 first, 1 last, 0 expected in random order. The mean of
+    n queries then exceeds t with a probability of at most exp(-3 n t² / 2), however the items of a query depend on each other:
+    a place varies no more than a uniform variable on [-1, 1], whose E exp(s x) = sinh(s) / s is at most exp(s² / 6), and averages
+    keep that bound. The mean has to exceed 1/3 as well, the last third of a list.
+    """
+    late = _lateness(run.hits, judgments.grades >= rel)
+    mean = float(late.mean()) if len(late) else 0.0
+    if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
+        return []
+    share = f"{50 * (mean + 1):.0f} %"
+    what = f"{run.name}: its relevant items are near the ends of its lists, on average behind {share} of a list"
+    advice = f"{what} ({len(late)} queries). Are the scores distances? Negate them: the highest score ranks first."
+    return [Mistake("relevant items at the ends of the lists", len(late), advice)]
+
+
+def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:
+    """One score for all items of a query, where ids break ties."""
+    lengths = run.hits.retrieved[run.hits.query]
+    if not ties.startswith("id-") or not (lengths > 1).any() or not (run.hits.tied == lengths).all():
+        return []
+    n = len(set(run.hits.query.tolist()))
+    if 2 * n < int(run.hits.present.sum()):
+        return []
+    what = f"{run.name}: all items of a query have one score, so that the ids decide their order"
+    return [Mistake("equal scores", n, f"{what}. Write the system's scores, or add --ties input for the order of the file.")]

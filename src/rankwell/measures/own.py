@@ -1,0 +1,105 @@
+"""Measures of users: any function from judged rankings to a value per query, decorated or passed in a list of measures."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
+from rankwell.core.tables import Floats, Summary, Unit
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadUsage
+
+Own = Callable[..., Any]
+_OWN: dict[str, MeasureEntry] = {}
+
+
+def measure(
+    function: Own | None = None,
+    *,
+    name: str | None = None,
+    better: Better = "higher",
+    unit: Unit = "share",
+    bounds: tuple[float, float] = (0.0, 1.0),
+    empty: float = 0.0,
+    summary: Summary = "mean",
+) -> Any:
+    """Registers a function as a measure, which every command and function then knows by its name.
+
+    The function takes `JudgedRankings` and returns a number for each of their queries. Its other parameters have defaults and
+    are written in brackets, `k` after `@`: `hits(rel=2)@5`. Defined again it replaces its former self. better, unit, bounds: of
+    its values. empty: the value of a query without a ranking. Raises BadUsage for a name that is not one, or is a measure's of
+    rankwell.
+
+    >>> import rankwell as rw
+    >>> @rw.measure
+    ... def top_is_relevant(view, rel=1):
+    ...     "Whether the first item is relevant."
+    ...     return view.first_rank(view.relevant(rel)) == 1
+    >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 2.0, "b": 1.0}}}, "top_is_relevant")["top_is_relevant"]
+    1.0
+    """
+    if function is None:
+        chosen: dict[str, Any] = {
+            "name": name,
+            "better": better,
+            "unit": unit,
+            "bounds": bounds,
+            "empty": empty,
+            "summary": summary,
+        }
+        return lambda own: measure(own, **chosen)
+    called = name or function.__name__
+    if not called.isidentifier() or (called in MEASURES and called not in _OWN):
+        taken = "is a measure of rankwell" if called.isidentifier() else "is not a name"
+        raise BadUsage(f"a measure of your own: {called!r} {taken}; pass another as name=.")
+    _OWN[called] = _entry(function, called, Scale(bounds, better, unit, empty), summary)
+    MEASURES.replace(called, _OWN[called])
+    return function
+
+
+def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureEntry:
+    """The entry of a user's function, whose values are checked. Raises BadUsage for parameters that no name can give."""
+    try:
+        view, *further = inspect.signature(function, eval_str=True).parameters.values()
+    except (ValueError, NameError, TypeError) as error:
+        raise BadUsage(f"{name}: expected a function of JudgedRankings ({error}).") from error
+    bare = next((each.name for each in further if each.default is each.empty), None)
+    if bare is not None:
+        raise BadUsage(f"{name}: its parameter {bare!r} has no default; give it one.")
+    parameters = {
+        each.name: each.replace(annotation=type(each.default)) if each.annotation is each.empty else each for each in further
+    }
+
+    @wraps(function)
+    def _checked(judged: Any, **given: Any) -> Floats:
+        values = np.asarray(function(judged, **given))
+        if values.shape != (len(judged.queries),) or values.dtype.kind not in "fiub":
+            found = f"{values.dtype} of the shape {values.shape}"
+            raise BadUsage(f"{name}: expected a number for each of {len(judged.queries)} queries; the function returned {found}.")
+        return values.astype(np.float64)
+
+    return MeasureEntry(
+        name=name,
+        function=_checked,
+        view=view.annotation if isinstance(view.annotation, type) and view.annotation is not view.empty else JudgedRankings,
+        parameters=parameters,
+        at="k" if "k" in parameters else None,
+        source="own",
+        summary=summary,
+        **scale._asdict(),
+        aliases={},
+        expected=None,
+        exempt={},
+    )
+
+
+@OWN_MEASURES.register("function")
+def name_of(function: Own) -> str:
+    """The name of a function as a measure; one that is not decorated is registered under its own."""
+    known = next((name for name, entry in _OWN.items() if getattr(entry.function, "__wrapped__", None) is function), None)
+    if known is None:
+        measure(function)
+    return known or function.__name__

@@ -1,0 +1,75 @@
+"""Every keyword at every measure: a table, and a heat map of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import Values
+from rankwell.report import Row, charts
+from rankwell.stats import figure_of
+from rankwell.tasks.clips.runs import ClipVariant
+
+_CELL = 62
+_DARK = 0.6
+
+
+def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[dict[str, Any]]:
+    """A row per run and keyword that counted queries require: their number, and the figure of each measure over them."""
+    rows: list[dict[str, Any]] = []
+    for variant, values in measured:
+        wanted = variant.required.wanted & variant.counted[:, None]
+        places: list[int] = np.flatnonzero(wanted.any(axis=0)).tolist()
+        for place in places:
+            mine, (group, label) = wanted[:, place], variant.inputs.annotations.keywords[place]
+            row: dict[str, Any] = {"run": variant.name, "group": group, "keyword": label, "queries": int(mine.sum())}
+            for each in values:
+                kept = mine & each.counted
+                weights = None if each.weights is None else each.weights[kept]
+                row[each.label] = figure_of(each.values[kept], each.summary, weights) if kept.any() else None
+            rows.append(row)
+    return sorted(rows, key=lambda row: (row["run"], row["group"], row["keyword"]))
+
+
+def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | None:
+    """A Vega-Lite spec: a panel per run and group, a line per keyword, a cell per measure that is a share, the darker the higher.
+
+    rows: those of `keyword_table`. None for fewer than two keywords, and where no measure is a share.
+    """
+    labels = list(dict.fromkeys(each.label for each in values if each.unit == "share"))
+    if len({(row["group"], row["keyword"]) for row in rows}) < 2 or not labels:
+        return None
+    runs = dict.fromkeys(row["run"] for row in rows)
+    panels = [
+        {"title": group if len(runs) == 1 else f"{run}: {group}", **_panel(mine, labels)}
+        for run, group in dict.fromkeys((row["run"], row["group"]) for row in rows)
+        if (mine := [row for row in rows if (row["run"], row["group"]) == (run, group)])
+    ]
+    return charts.page("Keywords", "means over the queries that require the keyword, their number behind it", panels, columns=1)
+
+
+def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
+    names = charts.short_names([row["keyword"] for row in rows])
+    cells = [
+        {"keyword": f"{names[row['keyword']]} ({row['queries']})", "measure": label, "value": row[label]}
+        | {"shown": charts.written(row[label], "share")}
+        for row in rows
+        for label in labels
+    ]
+    ordered = list(dict.fromkeys(cell["keyword"] for cell in cells))
+    axis = {"title": None, "grid": False, "ticks": False, "domain": False, "labelAngle": 0}
+    ink = {"condition": {"test": f"datum.value > {_DARK}", "value": "white"}, "value": charts.INK}
+    colour = {"scale": {"domain": [0, 1], "range": ["#f2f6fa", charts.ACCENT]}, "legend": None}
+    return {
+        "width": {"step": _CELL},
+        "height": {"step": charts.STEP},
+        "data": {"values": cells},
+        "encoding": {
+            "x": {"field": "measure", "type": "nominal", "scale": {"domain": labels}, "axis": {**axis, "orient": "top"}},
+            "y": {"field": "keyword", "type": "nominal", "scale": {"domain": ordered}, "axis": axis},
+        },
+        "layer": [
+            charts.layer("rect", {"color": {"field": "value", "type": "quantitative", **colour}}, where="value", stroke="white"),
+            charts.layer("text", {"text": {"field": "shown", "type": "nominal"}, "color": ink}, fontSize=11),
+        ],
+    }

@@ -1,0 +1,92 @@
+"""Commands on files as functions: check, convert, explain."""
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rankwell.commands import convert as command
+from rankwell.commands.check import Findings, check_places
+from rankwell.commands.convert import Conversion, convert_file
+from rankwell.commands.explain import Explanation, meanings
+from rankwell.core.options import files_to_write, overwriting
+from rankwell.core.registry import Measure, suggest
+from rankwell.core.tables.columns import Duplicates
+from rankwell.errors import UnknownName
+from rankwell.evaluation.judged import name_runs
+
+
+def check(
+    judgments: Any,
+    runs: Any = (),
+    *,
+    corpus: str | Path | None = None,
+    judgments_format: str | None = None,
+    run_format: str | None = None,
+) -> Findings:
+    """The findings on judgments and runs, as of `rankwell check`: what is missing, tied, contradictory, or a probable mistake.
+
+    judgments, runs: as for `evaluate`; without runs the judgments alone. corpus: file of the collection's items, to find judged
+    items that it lacks. The findings have `errors` and `warnings`, and `notes` in whole sentences.
+    Raises the reader's errors for what cannot be read.
+
+    >>> import rankwell as rw
+    >>> found = rw.check({"q1": {"a": 1}, "q2": {"b": 1}}, {"mine": {"q1": {"a": 2.0, "q1": 1.0}}})
+    >>> found.errors
+    []
+    >>> [(each.file, each.check, each.count) for each in found.warnings]
+    [('mine', 'judged queries missing from the run', 1), ('mine', 'queries that retrieve themselves', 1)]
+    """
+    return check_places(judgments, name_runs(runs), corpus=corpus, judgments_format=judgments_format, run_format=run_format)
+
+
+def convert(
+    source: str | Path,
+    target: str | Path,
+    *,
+    source_format: str | None = None,
+    target_format: str | None = None,
+    holds: Literal["run", "judgments"] | None = None,
+    duplicates: Duplicates = "error",
+    overwrite: bool = False,
+) -> Conversion:
+    """Converts a file of a run or of judgments to another format, which the target's suffix names, as `rankwell convert` does.
+
+    holds: where the content does not determine it. duplicates: of an item that a query lists twice; an error, or the `first` or
+    `best` one is kept. overwrite: replace a file that is there. `write_run` and `write_judgments` write what is in memory.
+    Raises BadUsage for a target that is there or is the source, and the reader's errors for what cannot be read.
+
+    >>> import tempfile
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = Path(folder, "a.run")
+    ...     _ = source.write_text("q1 Q0 d1 1 2.5 me\\nq1 Q0 d2 2 1.5 me\\n")
+    ...     done = rw.convert(source, Path(folder, "a.csv"))
+    ...     print(done.holds, done.source_format, done.target_format, done.rows)
+    run trec csv 2
+    """
+    for option, value, known in (
+        ("holds", holds or "run", ("run", "judgments")),
+        ("duplicates", duplicates, get_args(Duplicates)),
+    ):
+        if value not in known:
+            raise UnknownName(f"{option}: there is no {value!r}; {suggest(str(value), known)}")
+    target = Path(target)
+    files = files_to_write(command.convert, (source, target), {}, overwrite)
+    with overwriting(overwrite, keeping=bool(files)):
+        return convert_file(
+            source, target, source_format=source_format, target_format=target_format, holds=holds, duplicates=duplicates
+        )
+
+
+def explain(name: str | Measure) -> Explanation:
+    """Every meaning of a measure's name, with formula, source and a worked example, as `rankwell explain` prints them.
+
+    name: a measure, another tool's word for one, or a word that means several things. `meanings` has the measures, each with the
+    places where the name means it. Raises UnknownName where it means nothing.
+
+    >>> import rankwell as rw
+    >>> [str(measure) for measure in rw.explain("ndcg_cut_10").meanings]
+    ['nDCG@10']
+    >>> print(str(rw.explain("RR")).splitlines()[0])
+    RR means one thing:
+    """
+    return Explanation(str(name), meanings(str(name)))

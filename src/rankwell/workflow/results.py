@@ -1,0 +1,109 @@
+"""The steps that follow results: comparison, gate, folder, page. They are methods of results; `results.pyi` has their types."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rankwell.commands.compare import write_tables
+from rankwell.commands.gate import GateOptions, check_requirements
+from rankwell.commands.report import write_report
+from rankwell.core.display import STEPS
+from rankwell.core.options import overwriting, takes_options
+from rankwell.errors import BadUsage, GateFailed
+from rankwell.evaluation.results import Results
+from rankwell.experiments.comparison import Origin, compare_values
+from rankwell.experiments.comparison.judging import ComparisonOptions
+from rankwell.report.drafts import drafting
+from rankwell.report.folder import write_result
+from rankwell.report.page import NAME
+
+
+@STEPS.register("compare")
+@takes_options(ComparisonOptions)
+def compare(result: Results, *, options: ComparisonOptions) -> Results:
+    """The comparison of the runs on the same queries; options: the fields of `ComparisonOptions`, as keywords or as one.
+
+    Raises BadUsage where there is nothing to compare, and as `compare_values`.
+
+    >>> import rankwell as rw
+    >>> qrels = {f"q{number}": {"a": 1} for number in range(12)}
+    >>> old, new = ({query: {"a": score, "b": 1.0} for query in qrels} for score in (0.5, 2.0))
+    >>> comparison = rw.evaluate(qrels, {"old": old, "new": new}, "RR").compare(baseline="old")
+    >>> [(row["run"], row["mean"], row["decisive"]) for row in comparison.differences]
+    [('new', 0.5, True)]
+    """
+    if "differences" in result.objects:
+        raise BadUsage("these results are a comparison already; compare the results of an evaluation.")
+    kept = ("notes", "sources", "details", "items", "queries")
+    rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
+    origin = Origin(rules=rules, protocol=result.task, **{name: getattr(result, name) for name in kept})
+    return compare_values(result.values, row_attributes=result.query_attributes, origin=origin, options=options)
+
+
+@STEPS.register("gate")
+@takes_options(GateOptions)
+def gate(result: Results, *required: str, options: GateOptions) -> Results:
+    """The results themselves, where they meet the requirements: strings such as `nDCG@10 >= 0.38`, and `no_regression`.
+
+    options: the fields of `GateOptions`. no_regression: a run of the results, or a folder of results, than which no run may be
+    worse; without any requirement the baseline of a comparison.
+    Raises GateFailed with what does not hold, BadUsage and UnknownName for what cannot be required.
+
+    >>> import rankwell as rw
+    >>> result = rw.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, "RR")
+    >>> result.gate("RR >= 0.5") is result
+    True
+    >>> result.gate("RR >= 0.6")
+    Traceback (most recent call last):
+    rankwell.errors.GateFailed: run RR: mean is 0.5000 (share, n = 1), required >= 0.6: 0.1 too low
+    """
+    stated = [*required, *(options.require or ())]
+    named = bool(stated or options.requirements or options.no_regression)
+    baseline = options.no_regression if named else result.objects.get("baseline")
+    chosen = replace(options, require=stated, no_regression=baseline)
+    with TemporaryDirectory() as folder:
+        save(result, folder, charts=False)
+        lines, _ = check_requirements(Path(folder), chosen.required(), chosen)
+    if failed := [each.told for each in lines if not each.passed]:
+        raise GateFailed("; ".join(failed))
+    return result
+
+
+@STEPS.register("save")
+def save(result: Results, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Results:
+    """The results themselves, after writing them into a folder, as `-o` does, a comparison with its tables.
+
+    Raises BadUsage for a folder with files that are not of earlier results; without `overwrite`, for results that were changed.
+    """
+    folder = Path(directory)
+    with overwriting(overwrite), drafting(folder, result.sources.values()) as draft:
+        others = write_tables(result, draft) if "differences" in result.objects else []
+        write_result(result, folder, tables=result.tables, charts=charts, others=others)
+    return result
+
+
+@STEPS.register("report")
+def report(
+    result: Results,
+    path: str | Path = "report.html",
+    *,
+    documents: str | Path | Mapping[str, str] | None = None,
+    thumbnails: str | None = None,
+    title: str | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> Path:
+    """The path of the page of the results, which is written; both lists of a query are in it after `details=True`.
+
+    path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id. thumbnails: pictures of the
+    items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of the runs. seed: of the comparison, and
+    of the queries that are drawn where not all can have lists. Raises BadUsage, without `overwrite`, for another file there.
+    """
+    target = Path(path)
+    target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
+    texts = str(documents) if isinstance(documents, Path) else documents
+    with TemporaryDirectory() as folder:
+        save(result, folder, charts=False)
+        with overwriting(overwrite):
+            return write_report([folder], target, documents=texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]

@@ -1,0 +1,95 @@
+"""Tables at the widths of terminals: no line is longer, every heading is there in full, and decimal points are aligned."""
+
+import re
+from collections.abc import Generator
+from itertools import pairwise, takewhile
+
+import pytest
+
+import rankwell
+from rankwell import report
+from rankwell.report import Terminal, width_of
+from regression import canonical
+from regression.cases import LINES, Runner
+
+CASES = (
+    "agree/all", "agree/ceiling", "agree/format-table-per-query", "agree/plain", "agree/scholar",
+    "answers/format-table-per-query", "answers/plain", "bench/whole", "captions/both",
+    "captions/format-table-per-query", "check/corpus", "check/plain", "clips/lint", "clips/map",
+    "clips/format-table-per-query", "clips/plain", "compare/format-table-per-query", "compare/group", "compare/three",
+    "evaluate/format-table-per-query", "explain/Recall-at-5", "fuse/tune-many", "gate/fail", "gate/regression",
+    "grid/plain", "instances/format-table-per-query", "instances/stats", "instances/table", "instances/table-published",
+    "measures/table", "pairs/format-table", "pairs/strata",
+)  # fmt: skip
+NUMBER = re.compile(r"\d*\.\d+")
+OTHER = re.compile(r" (-f|--format) (?!table)")
+MOVED = {"run", "exact name", "unit"}
+"""Columns of a summary that become lines above its rows and below it."""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Generator[Runner]:
+    with Runner() as made:
+        yield made
+
+
+def printed(runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setattr(report, "terminal_of", lambda _: Terminal(width))
+    monkeypatch.setattr(canonical, "FULL", True)
+    parts = runner.run(name)
+    commands = {part.partition(" ")[0]: part for part in parts if " $ " in part}
+    tables = [part for part in parts if part.endswith(" stdout") and not OTHER.search(commands[part.partition(" ")[0]])]
+    return [line.replace("<version>", rankwell.__version__) for part in tables for line in parts[part]]
+
+
+def tables(lines: list[str]) -> list[list[str]]:
+    """The heading of each table and its rows."""
+    found: list[list[str]] = []
+    for place, line in enumerate(lines):
+        if set(line) == {"─"}:
+            end = next((at for at in range(place, len(lines)) if not lines[at]), len(lines))
+            found.append([lines[place - 1], *lines[place + 1 : end]])
+    return found
+
+
+def headings(table: list[str]) -> list[str]:
+    return re.split(r"  +", table[0].strip())
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+@pytest.mark.parametrize("name", [each for each in CASES if each in LINES])
+def test_a_commands_tables_fit_a_terminal(runner: Runner, name: str, width: int, monkeypatch: pytest.MonkeyPatch):
+    if absent := runner.absent(name):
+        pytest.skip(absent)
+    whole = printed(runner, name, None, monkeypatch)
+
+    lines = printed(runner, name, width, monkeypatch)
+
+    # Code and command lines to copy are not broken.
+    long = [line for line in lines if width_of(line) > width and not line.startswith("  ") and "rankwell " not in line]
+    assert long == []
+    text = "\n".join(lines)
+    left = set(", ".join(re.findall(r"left out for want of width: (.*)", text)).split(", "))
+    shown = {heading for table in tables(lines) for heading in headings(table)}
+    for heading in {heading for table in tables(whole) for heading in headings(table)} - MOVED - left - shown:
+        assert f"{heading}: " in text, f"the heading {heading!r} is gone"
+
+
+def test_every_case_is_one():
+    assert [name for name in CASES if name not in LINES] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["agree/all", "captions/both", "compare/three", "evaluate/format-table-per-query", "pairs/format-table"]
+)
+def test_decimal_points_are_one_below_the_other(runner: Runner, name: str, monkeypatch: pytest.MonkeyPatch):
+    found = 0
+
+    for heading, *rows in tables(printed(runner, name, 80, monkeypatch)):
+        rows = list(takewhile(lambda row: not re.match(r"[\w ]+:( |$)|left out ", row), rows))
+        points = [{each.start() + each[0].index(".") for each in NUMBER.finditer(row)} for row in rows]
+        columns = sorted(set().union(*points))
+        assert all(after - before > 2 for before, after in pairwise(columns)), (heading, columns)
+        found += len(columns)
+
+    assert found
