@@ -132,6 +132,21 @@ def test_of_two_digests_the_one_of_rounded_numbers_counts_elsewhere() -> None:
     assert differences("c", {"p": one}, {"p": other}, (), exact=False)
 
 
+def test_elsewhere_the_last_digits_of_a_value_may_be_more_or_fewer() -> None:
+    one, longer, fewer = (
+        [f"v: {length} characters exact {digest * 16} near {near * 16}"]
+        for length, digest, near in (("311", "0", "a"), ("321", "1", "a"), ("311", "1", "b"))
+    )
+
+    assert differences("c", {"p": one}, {"p": longer}, (), exact=True)
+    assert not differences("c", {"p": one}, {"p": longer}, (), exact=False)
+    assert differences("c", {"p": one}, {"p": fewer}, (), exact=False)
+    known = ["v: 311 characters is " + "0" * 16]
+    assert differences("c", {"p": known}, {"p": ["v: 312 characters is " + "0" * 16]}, (), exact=False), (
+        "no value: every character counts"
+    )
+
+
 def test_permitted_changes_touch_what_they_name_and_nothing_else() -> None:
     renamed = Rewritten(reason="", parts="csv$", pattern="^counted:", by="queries_counted:")
     found = _found("file out/x.csv", "queries_counted: 3", "mean: exact 00 near 11")

@@ -31,6 +31,10 @@ def main() -> int:
     options = parser.parse_args()
     folder = Path(options.words.pop(0)) if options.command == "dump" else None
     pattern = re.compile(options.words[0] if options.words else "")
+    if options.command == "write" and options.words and not comparing.same_environment():
+        parser.error(
+            "the other goldens were written in another environment (environment.json): write all of them, without a pattern"
+        )
     canonical.FULL = folder is not None
     if options.command == "write" and not options.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)

@@ -73,7 +73,10 @@ def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, mon
 
     assert "0.7500" in out
     assert "rules:" in out
-    assert err == "no interval below 10 counted queries (here 2): a RR, a nDCG@10\n"
+    assert err.splitlines() == [
+        "convention rankwell, the default: the names of ir_measures, ties in trec_eval's order, no judged query left out",
+        "no interval below 10 counted queries (here 2): a RR, a nDCG@10",
+    ]
 
 
 def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on_the_work(folder: Path, monkeypatch, capsys):

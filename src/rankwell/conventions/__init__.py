@@ -21,6 +21,7 @@ OwnRules = TypeVar("OwnRules", bound=tuple[Any, ...])
 class Convention(NamedTuple):
     """The words, rules and units of one source.
 
+    title: what it is, in one clause; the note on a default convention has it.
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5` is `P@5` if `Recall` is `P`).
     defaults: what is reported when no measure is named, in the source's words. unit: `percent` multiplies shares by 100.
     averaged: measures that the source averages though they are counts, which are added up elsewhere.
@@ -51,6 +52,10 @@ class Convention(NamedTuple):
     def shows(self, unit: Unit) -> tuple[float, Unit]:
         """The factor and the unit with which it reports values of a unit."""
         return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
+
+    def unnamed(self, options: Any, reason: str = "the default") -> tuple[str, ...]:
+        """The note that explains it where the options, which have a field `convention`, name none."""
+        return (f"convention {self.name}, {reason}: {self.title}",) * (options.convention == type(options).convention)
 
     def rules_of(self, task: str, usual: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of `usual`; `usual` itself where it has none."""

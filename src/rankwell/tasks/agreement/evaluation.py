@@ -87,7 +87,9 @@ def agree(
     chosen = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(f"{options.samples} samples were requested and there are {len(sample.items)} items: all are queries")
-    return evaluation.results(panel, named, chosen, [*rules.notes, *panel.warnings, *notes], details=details)
+    return evaluation.results(
+        panel, named, chosen, [*rules.unnamed(options), *rules.notes, *panel.warnings, *notes], details=details
+    )
 
 
 def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]) -> Results:

@@ -48,7 +48,7 @@ class RunAgreement:
         unused = next((name for name in _OF_VECTORS if getattr(options, name) != usual[name]), None)
         if unused is not None:
             raise BadUsage(f"--{unused} {getattr(options, unused)} applies to vectors, and {self.name} is a run; leave it out.")
-        self.builder, self.notes = ResultsBuilder(rules), list[str]()
+        self.builder, self.notes = ResultsBuilder(rules), [*rules.unnamed(options), *rules.notes]
         texts = measure_names(options.measures) or (
             bare_words(rules.defaults)
             if cuts_gold(rules)
@@ -97,7 +97,7 @@ class RunAgreement:
                 "measures": {each.exact: each.measure.entry.definition for each in self.plans},
             },
             "measures": [LabelledMeasure(each.measure, each.label) for each in self.plans],
-            "notes": [*self.builder.convention.notes, *self.notes],
+            "notes": self.notes,
             "objects": {
                 "reference": self.name,
                 "candidates": tuple(self.candidates),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import LabelledMeasure
+from rankwell.conventions import CONVENTIONS, LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
@@ -84,13 +84,14 @@ class AnswerInputs:
 
     @property
     def usual_convention(self) -> str:
-        """The convention where none is named: squad2 where texts answer a SQuAD 2.0 file, which it then notes; else piaf."""
+        """The convention where none is named: squad2 where texts answer a SQuAD 2.0 file, else piaf. It is noted."""
         gold, given = self.tables["gold"], self.tables.get("predictions")
         if gold.format != "squad" or not gold.table.impossible.any() or given is None or (given.table.starts >= 0).any():
-            return "piaf"
-        what = "the questions are SQuAD 2.0 and the answers texts without positions"
-        self.notes.append(f"{what}: the convention is squad2, the exact match and F1 of the official script; -c names another")
-        return "squad2"
+            name, reason = "piaf", "the default"
+        else:
+            name, reason = "squad2", "the default of SQuAD 2.0 questions with texts as answers"
+        self.notes += CONVENTIONS[name].unnamed(self._options, reason)
+        return name
 
     def add_retrieved(self, duplicates: Repeats) -> None:
         """Reads the retrieved documents, where there are any."""

@@ -271,7 +271,7 @@ def _together(texts: Sequence[str]) -> str:
 
 def _rule_notes(convention: Convention, chosen: Sequence[Direction], options: CaptionOptions) -> list[str]:
     """Notes on the rules in force, except those that the user replaced; of a convention of other tasks, on what is used of it."""
-    notes = list(convention.notes)
+    notes = [*convention.unnamed(options), *convention.notes]
     for rule, texts in convention.rule_notes.items():
         applies = getattr(options, rule, None) is None and (rule != "protocol" or any(each.collapsed for each in chosen))
         notes += texts if applies else ()

@@ -67,7 +67,13 @@ def evaluate_clips(
     return builder.results(
         rules=_rules(inputs, ranked, builder, rules or {}),
         measures=inputs.measures,
-        notes=[*inputs.convention.notes, *notes, *builder.notes, *results.mapping_notes(measured)],
+        notes=[
+            *inputs.convention.unnamed(options),
+            *inputs.convention.notes,
+            *notes,
+            *builder.notes,
+            *results.mapping_notes(measured),
+        ],
         intervals=options.intervals,
         seed=options.seed,
         task="clips",

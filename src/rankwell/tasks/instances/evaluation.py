@@ -81,10 +81,11 @@ def evaluate_instances(
     described = {**(rules or {}), **evaluation.describe(runs, filtered)}
     taking_part = None if filtered is None else filtered.images
     measured = [name for name in own.convention.rule_notes if name in {each.measure.name for each in labelled}]
+    of_rules = [note for name in measured for note in own.convention.rule_notes[name]]
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*own.convention.notes, *(note for name in measured for note in own.convention.rule_notes[name]), *builder.notes],
+        notes=[*own.convention.unnamed(options), *own.convention.notes, *of_rules, *builder.notes],
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
         details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE) if details else None,
         queries=_query_columns(truth, taking_part) if details else None,
