@@ -180,6 +180,13 @@ def test_check_finds_what_evaluate_finds(tmp_path: Path, monkeypatch: pytest.Mon
             assert sentence in capsys.readouterr().err.splitlines(), name
 
 
+def test_what_did_not_occur_is_ok_in_check():
+    found = {each.check: each.level for each in rw.check(GRADES, {"mine": RUN})}
+    assert found["queries"] == "note"
+    assert found["queries that list an item twice"] == "ok"
+    assert rw.check(GRADES, {"mine": RUN}).warnings == []
+
+
 def test_a_run_in_random_order_is_hardly_ever_taken_for_distances():
     random = Random(19)
     false = 0

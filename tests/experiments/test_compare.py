@@ -94,6 +94,17 @@ def test_a_rounding_error_is_neither_a_win_nor_a_loss():
     assert row_of(result, "AP")["p"] == 1.0
 
 
+def test_columns_that_need_a_word_are_explained_below_the_table():
+    table = str(compare_values(two_systems(), power=0.9))
+    assert "primary: the first measure, which alone decides the verdict; effect: the mean difference in standard" in " ".join(
+        table.split()
+    )
+    assert "detectable: the true difference that n queries show with a probability of 0.9" in " ".join(table.split())
+
+    one = " ".join(str(compare_values(two_systems(measures=("RR",)))).split())
+    assert "primary:" not in one, "with one measure there is nothing to tell apart"
+
+
 def test_lower_ranks_are_better():
     random = np.random.default_rng(1)
     ranks = random.integers(5, 50, 80).astype(float)

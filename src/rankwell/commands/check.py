@@ -19,12 +19,15 @@ from rankwell.io import files as io
 from rankwell.report.present import Output
 
 _CUTS = (1, 5, 10, 20, 100, 1000)
-Level = Literal["error", "warning", "note"]
+Level = Literal["error", "warning", "ok", "note"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of a check: what was counted in which file; an error is certain to make numbers wrong, a note is a fact."""
+    """A line of a check: what was counted in which file; an error is certain to make numbers wrong, a note is a fact.
+
+    ok: what would be an error or a warning did not occur.
+    """
 
     file: str
     check: str
@@ -149,9 +152,9 @@ def check_places(
 
 
 def _finding(file: str, what: str, names: Sequence[str], level: Level = "warning") -> Finding:
-    """A finding with the first names, of what changes numbers; a note where there is none."""
+    """A finding with the first names, of what changes numbers; ok where there is none."""
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return Finding(file, what, level if names else "note", len(names), shown)
+    return Finding(file, what, level if names else "ok", len(names), shown)
 
 
 def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[Finding]:

@@ -95,7 +95,8 @@ def fuse(
         fused = fuse_runs(rankings, options=one, progress=progress)
         fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
         rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
-        first = f"fused by {fusion.method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
+        method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
+        first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
         return Output(notes=(first, *fusion_notes(fusion, rankings), *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")

@@ -14,7 +14,15 @@ from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, Unkno
 from rankwell.experiments import requirements
 from rankwell.experiments.comparison import Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
-from rankwell.experiments.requirements import Gate, GateLine, SummaryFigures, Tolerance, check_requirement, parse_requirement
+from rankwell.experiments.requirements import (
+    Gate,
+    GateLine,
+    SummaryFigures,
+    Tolerance,
+    check_requirement,
+    counted_text,
+    parse_requirement,
+)
 from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results, read_summary
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
@@ -111,7 +119,7 @@ def gate(
     failed = sum(not each.passed for each in lines)
     if format == "table":
         sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n" for each in lines]
-        total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
+        total = f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
         text = report.folded("".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8)
     else:
         text = report.render_rows([each.as_row() for each in lines], format, notes=notes)
@@ -265,7 +273,7 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     than = f"{'' if tolerance else 'significantly '}worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
     unit = row["unit"] if row["unit"] != "count" else "rank"
     ends = f"[{figure(low, unit)}, {figure(high, unit)}]"
-    numbers = f"{figure(row['mean'], unit, signed=True)} {ends} ({row['unit']}, n = {row['n']})"
+    numbers = f"{figure(row['mean'], unit, signed=True)} {ends} {counted_text(row['unit'], row['n'])}"
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {than}",

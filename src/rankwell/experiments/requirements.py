@@ -228,6 +228,11 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {name: values for name, values in found.items() if len(values) > 1}
 
 
+def counted_text(unit: str, n: int) -> str:
+    """The number of queries behind a figure, and its unit where it is not a share."""
+    return f"({unit}, n = {n})" if unit not in ("", "share") else f"(n = {n})"
+
+
 def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
     """The line of a row: the figure that was found, the bound, and how far off it is."""
     found = _of_queries(row, figure, results) if figure in _OF_QUERIES and figure not in row else row.get(figure)
@@ -246,7 +251,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
         shown = figure_text(found, "rank" if unit == "count" else unit or "share")
         shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
-    counted = "" if figure == "n" else f" ({unit}, n = {row['n']})" if unit else f" (n = {row['n']})"
+    counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, required {bounds}{missed}"
     return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
 

@@ -40,10 +40,24 @@ def difference_text(
     wide = terminal if format == "table" else PLAIN
     parts = ["\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
+    if format == "table" and (legend := _legend(differences, rules)):
+        parts.append(folded(legend, wide))
     line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
     parts += [folded(f"{mark}rules: {safe(line)}", wide)] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _legend(differences: Sequence[Row], rules: Mapping[str, Any]) -> str:
+    """The meaning of the columns of differences that need one."""
+    words: list[str] = []
+    if len({row.get("role") for row in differences}) > 1:
+        words.append("primary: the first measure, which alone decides the verdict")
+    if any(row["effect_size"] is not None for row in differences):
+        words.append("effect: the mean difference in standard deviations of the differences (Cohen's d_z)")
+    if any(row["detectable"] is not None for row in differences):
+        words.append(f"detectable: the true difference that n queries show with a probability of {rules['power']:g}")
+    return "; ".join(words)
 
 
 _ORDERS = {"first": "order by", "second": "and by", "tau": "Kendall's τ", "tau_ap": "τ-AP", "rbo": "RBO", "systems": "systems"}

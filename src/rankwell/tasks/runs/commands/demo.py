@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
-from rankwell.core.tables import figure
 from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.media import python_docs
-from rankwell.report import prose
+from rankwell.report import prose, render_rows
+from rankwell.report.difference_tables import shown_differences
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
@@ -22,6 +22,7 @@ from rankwell.tasks.runs.evaluation import evaluate
 
 DEPTH = 100
 _TITLE = "Two searches of Python's standard library"
+_SHOWN = ("measure", "role", "difference", "interval", "p", "won/tied/lost")
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
@@ -51,20 +52,16 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
         f"The judgments, the runs and the results are in {output}/. The first table again, from the files:\n\n"
         f"  rankwell evaluate {made.qrels} {made.runs[0]} {made.runs[1]} -m '{' '.join(MEASURES)}'\n"
     )
-    parts = [prose(begin), render(result, "table"), prose(difference(result, seed=seed)), prose(end), page_lines(results)]
+    parts = [prose(begin), render(result, "table"), difference(result, seed=seed), prose(end), page_lines(results)]
     return Output(text="\n".join(parts))
 
 
 def difference(result: Results, *, seed: int = 0) -> str:
-    """The comparison of the second run with the first, question by question: its verdict, and a line for each measure tested."""
+    """The comparison of the second run with the first, question by question: its verdict, and a row for each measure tested."""
     found = compare_values(result.values, seed=seed)
-    lines = list(found.verdicts)
-    for row in (each for each in found.differences if each["better"] != "neither"):
-        mean, low, high = (figure(row[name], "score", signed=True) for name in ("mean", "ci_low", "ci_high"))
-        counts = f"better on {row['wins']}, equal on {row['ties']}, worse on {row['losses']}"
-        decisive = "" if row["decisive"] else "; not decisive"
-        lines.append(f"  {row['of']:<9} {mean}, 95 % interval [{low}, {high}]; {counts}; {row['role']}{decisive}")
-    return "\n".join(lines) + "\n"
+    tested = [each for each in found.differences if each["better"] != "neither"]
+    rows = [{name: row[name] for name in _SHOWN} for row in shown_differences(tested)]
+    return "\n\n".join([*map(prose, found.verdicts), render_rows(rows)])
 
 
 class RunDemoFiles(NamedTuple):
