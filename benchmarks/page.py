@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.commands.report import page_source
+from rankwell.experiments.pages import page_source
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import write_result
 from rankwell.tasks.runs.evaluation import evaluate

@@ -2,12 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fuzzing import PACKAGES, Fuzzer, load
 from rankwell import store
 from rankwell.core.registry import MEASURES
 
@@ -30,6 +31,19 @@ def no_measures_of_other_tests() -> Iterator[None]:
         for name in own._OWN:
             MEASURES._entries.pop(name, None)
         own._OWN.clear()
+
+
+@pytest.fixture(scope="session")
+def fuzzer_of() -> Callable[[str], Fuzzer]:
+    """The fuzzer of a reader; the test is skipped where the reader needs a package that is missing."""
+
+    def fuzzer(reader: str) -> Fuzzer:
+        package = PACKAGES.get(reader.partition(": ")[2].split()[0])
+        if package is not None:
+            pytest.importorskip(package)
+        return load()[reader]
+
+    return fuzzer
 
 
 @pytest.fixture

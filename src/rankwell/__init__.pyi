@@ -99,6 +99,7 @@ def bench(
     side_by_side: bool | None = ...,
     only: Sequence[str] = ...,
     force: bool = ...,
+    pages: bool = ...,
     jobs: int = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: BenchOptions | None = ...,

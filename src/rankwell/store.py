@@ -446,6 +446,18 @@ def refuse_blocked(path: Path, *, folder: bool = False) -> None:
 
 
 @contextmanager
+def writing_to(place: Path) -> Generator[None]:
+    """Raises BadUsage, naming the place, where the system does not let a block write there."""
+    if "\0" in str(place):
+        raise BadUsage(f"{shown(str(place), 400)} has a null character, which no name of a file has; name another place.")
+    try:
+        yield
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else place
+        raise BadUsage(f"{where}: {error.strerror or error}; name another place to write, or correct this one.") from error
+
+
+@contextmanager
 def packing(path: Path) -> Generator[Path]:
     """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the same bytes every time."""
     with replacing(path) as packed:

@@ -88,7 +88,7 @@ def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on
     quiet = capsys.readouterr().err
 
     assert "odd.csv: read as csv, although tsv would fit, too; if that is wrong, name the format." in loud
-    assert loud.replace("wrote plain/; its HTML page: rankwell report plain\n", "") == quiet != loud
+    assert loud.replace("wrote plain/; for its HTML page: rankwell report plain\n", "") == quiet != loud
 
 
 class Screen(io.StringIO):

@@ -99,7 +99,9 @@ def test_columns_that_need_a_word_are_explained_below_the_table():
     assert "primary: the first measure, which alone decides the verdict; effect: the mean difference in standard" in " ".join(
         table.split()
     )
-    assert "detectable: the true difference that n queries show with a probability of 0.9" in " ".join(table.split())
+    assert "detectable: the smallest true difference that n queries show as significant with a probability of 0.9" in " ".join(
+        table.split()
+    )
 
     one = " ".join(str(compare_values(two_systems(measures=("RR",)))).split())
     assert "primary:" not in one, "with one measure there is nothing to tell apart"
@@ -127,7 +129,7 @@ def test_the_verdict_names_difference_interval_p_value_and_correction():
     row = row_of(result)
     assert result.verdicts == (
         f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval [{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
-        "p < 0.0001; the secondary measures RR and AP agree.",
+        "p < 0.0001; better by the secondary measures RR and AP, too.",
     )
 
 
@@ -448,7 +450,7 @@ def test_the_same_measure_in_two_directions_is_two():
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
     assert result.verdicts[0].startswith("B is better than A by ")
     assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
-    assert result.verdicts[0].endswith("; the secondary measure R@5 (direction v2t) agrees.")
+    assert result.verdicts[0].endswith("; better by the secondary measure R@5 (direction v2t), too.")
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
 

@@ -6,7 +6,6 @@ import random
 import pandas as pd
 import pytest
 
-import fuzzing
 from rankwell.commands.convert import convert
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import choose_columns, likelihood
@@ -109,8 +108,8 @@ def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, cas
 
 
 @pytest.mark.parametrize("form", [name for name in io.FORMATS if name.endswith((" run", " judgments")) and "python" not in name])
-def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, tmp_path):
-    fuzzer = fuzzing.load()[f"formats: {form}"]
+def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, fuzzer_of, tmp_path):
+    fuzzer = fuzzer_of(f"formats: {form}")
     for seed in range(20):
         request, folder = io.Request(), tmp_path / str(seed)
         folder.mkdir()
@@ -183,6 +182,8 @@ FOREIGN = {
 def test_an_unknown_format_is_reported_with_its_file(case, tmp_path):
     content, pattern = FOREIGN[case]
     (tmp_path / "x").write_bytes(content)
+    if case == "HDF5":
+        pytest.importorskip("h5py")
 
     for read in (io.read_ranking, io.read_judgments):
         with pytest.raises(BadInput, match=pattern) as caught:

@@ -23,3 +23,14 @@ test("the frame names words that there are, and has no others", () => {
   assert.deepEqual([...frame.matchAll(/>([^<>{]*[a-z]{2,}[^<>]*)</g)].map(each => each[1]), ["rankwell"]);
   assert.doesNotMatch(frame, /(aria-label|title|placeholder)=/);
 });
+
+test("words of tasks have plural forms", async () => {
+  const [agreement, answers, clips] = await Promise.all(["agreement", "answers", "clips"].map(task => load(`tasks/${task}/words.js`)));
+
+  assert.equal(agreement.say.near(0, "0", 0.005, "5th"), ", and no other item lies within 0.005 of the 5th");
+  assert.equal(agreement.say.near(1, "1", 0.005, null), ", and 1 other item lies within 0.005 of the former");
+  assert.equal(agreement.say.near(2, "2", 0.005, null), ", and 2 other items lie within 0.005 of the former");
+  assert.deepEqual([answers.say.rights(1), answers.say.rights(2)], ["right answer", "right answers"]);
+  assert.deepEqual([clips.say.caption(1), clips.say.caption(9)], ["Keywords of the first result", "Keywords of the first 9 results"]);
+  assert.equal(clips.say.several(2, 3, 9), "2 keywords are missing in 3 of 9");
+});

@@ -104,6 +104,7 @@ def _benches() -> dict[str, str]:
     cases = {
         "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
+        "pages": f"{bench} --only 'runs/*' --pages",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }
     return {f"bench/{name}": lines for name, lines in cases.items()}

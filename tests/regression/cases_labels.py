@@ -213,6 +213,7 @@ def _instances_others() -> dict[str, str]:
         "system": "convert experiment images/former_system.toml images/converted.toml --overwrite",
         "table": f"{made}{table}",
         "table-folder": f"{made}{table} -o out --overwrite",
+        "table-pages": f"{made}{table} --pages -o out",
         "table-system": f"{made}{table} --system scores=images/system.toml",
         "table-published": f"{made}instances table CLICIDE=res/one --published",
         "table-measure": f"{made}{table} -m MAP --alpha 0.5 --resamples 500 --seed 3",

@@ -178,7 +178,7 @@ def test_a_comparison_without_room_for_its_page_leaves_nothing(folder: Path, mon
     def _no_room(*_: object) -> None:
         raise BadInput("report.html cannot be written (No space left on device)")
 
-    monkeypatch.setattr("rankwell.commands.report.write_page", _no_room)
+    monkeypatch.setattr("rankwell.experiments.pages.write_page", _no_room)
 
     assert run(monkeypatch, "compare out other -o both") == 2
     assert "No space left" in capsys.readouterr().err

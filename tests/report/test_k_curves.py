@@ -48,16 +48,16 @@ def test_a_band_is_the_mean_plus_and_minus_the_deviation_cut_to_what_a_share_can
         (3, 0.5, 0.25, 0.75),
         (5, 0.9, pytest.approx(0.6), 1.0),
     ]
-    assert "± one standard deviation" in spec["title"]["subtitle"]
-    assert spec["title"]["subtitle"].endswith("cut at the measure's bounds")
+    assert "± one standard deviation" in spec["title"]["subtitle"][0]
+    assert spec["title"]["subtitle"][0].endswith("cut at the measure's bounds")
 
 
 def test_a_band_of_intervals_has_their_ends_and_says_so():
     spec = k_curves([row("a", "Recall", 1, 0.5), row("a", "Recall", 3, 0.6)], bands="interval")
 
     assert values(spec["concat"][0], "a") == [(1, 0.5, 0.48, 0.52), (3, 0.6, pytest.approx(0.58), pytest.approx(0.62))]
-    assert "intervals of the means" in spec["title"]["subtitle"]
-    assert "cut" not in spec["title"]["subtitle"]
+    assert "intervals of the means" in spec["title"]["subtitle"][0]
+    assert "cut" not in spec["title"]["subtitle"][0]
 
 
 def test_bounds_are_those_of_the_unit():
@@ -101,7 +101,7 @@ def test_runs_keep_their_order_and_colour_in_every_panel_and_a_legend_names_them
     assert colours[0]["scale"]["domain"] == ["zeta", "alpha"]
     assert len(set(colours[0]["scale"]["range"])) == 2
     assert k_curves(world("alone"))["concat"][0]["encoding"]["color"]["legend"] is None
-    assert k_curves(world("alone"))["title"]["subtitle"].startswith("alone; lines: means over 500 queries")
+    assert k_curves(world("alone"))["title"]["subtitle"][0].startswith("alone; lines: means over 500 queries")
 
 
 def test_dashes_distinguish_more_runs_than_there_are_colours():
@@ -122,7 +122,7 @@ def test_means_that_do_not_exist_are_left_out_and_nothing_at_all_is_an_error():
     rows = [row("a", "RBO", 1, None, None), row("a", "RBO", 3, 0.5, None)]
 
     assert values(k_curves(rows)["concat"][0], "a") == [(3, 0.5, None, None)]
-    assert "bands" not in k_curves(rows)["title"]["subtitle"]
+    assert "bands" not in k_curves(rows)["title"]["subtitle"][0]
     with pytest.raises(NothingToEvaluate, match="no row has a mean"):
         k_curves(rows[:1])
 

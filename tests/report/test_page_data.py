@@ -19,9 +19,10 @@ import pytest
 
 from answer_forms import lines, qa, squad, written
 from rankwell.cli import main
-from rankwell.commands.report import write_report
+from rankwell.core.options import overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
+from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report import charts
 from rankwell.report.folder import DETAIL_TYPES, write_parquet, write_result
@@ -374,7 +375,7 @@ def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatc
     folder = made(tmp_path / "results", 40)
     monkeypatch.setattr(document, "PART_BYTES", 20_000)
     real = document.write_page
-    monkeypatch.setattr("rankwell.commands.report.write_page", lambda path, source: real(path, source, most_bytes=30_000))
+    monkeypatch.setattr("rankwell.experiments.pages.write_page", lambda path, source: real(path, source, most_bytes=30_000))
     texts = {item: f"text of {item} </script>\u2028" for item in whole["items"]["id"]}
     path = page(folder, documents=texts)
     data = data_of(path)
@@ -405,18 +406,33 @@ def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatc
     assert written[1].parent.name == "other_data"
     assert f"{len(written) - 1} files" in notes[0]
     assert {each.name for each in (folder / "report_data").iterdir()} > {name.split("/")[1] for name, _, _ in data["parts"]}
-    monkeypatch.setattr("rankwell.commands.report.write_page", real)
+    monkeypatch.setattr("rankwell.experiments.pages.write_page", real)
     page(folder)
     assert [each.name for each in (folder / "report_data").iterdir()] == ["mine.js"]
     made(folder, 40)
     assert not (folder / "report.html").exists(), "a page of an earlier result is stale"
 
 
+def test_an_edited_page_is_replaced_on_request_alone(tmp_path: Path) -> None:
+    folder = made(tmp_path, 12)
+    first = page(folder).read_bytes()
+    (folder / "report.html").write_text("edited")
+
+    with pytest.raises(BadUsage, match="--overwrite"):
+        page(folder)
+    assert (folder / "report.html").read_text() == "edited"
+    with overwriting(True):
+        page(folder)
+
+    assert (folder / "report.html").read_bytes() == first
+    assert read_results(folder).place == folder
+
+
 def test_the_page_is_the_same_to_the_byte(tmp_path: Path) -> None:
     folder = made(tmp_path / "a", 600, depth=6)
     program = f"""
 from pathlib import Path
-from rankwell.commands.report import write_report
+from rankwell.experiments.pages import write_report
 from rankwell.report.page import document
 document.vega_bundle = lambda: ""
 write_report([{str(folder)!r}], Path({str(tmp_path)!r}) / "SEED" / "report.html")

@@ -96,13 +96,15 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     names = re.findall(r"^// ((?:report|tasks)/.*\.js)$", script, re.MULTILINE)
     package = files("rankwell")
     views = sorted(f"tasks/{each.name}/page.js" for each in (package / "tasks").iterdir() if (each / "page.js").is_file())
-    assert [name for name in names if name.startswith("tasks/")] == views
+    own = [name for name in names if name.startswith("tasks/")]
+    assert [name for name in own if name.endswith("/page.js")] == views
+    assert {name for name in own if name not in views} == {view.replace("page.js", "words.js") for view in views}
     assert len(views) >= 5
     assets = {
         f"report/page/assets/{each.name}" for each in (package / "report/page/assets").iterdir() if each.name.endswith(".js")
     }
     # The page of systems has a script of its own.
-    assert set(names) - set(views) == assets - {"report/page/assets/systems.js"}, "a module that nothing imports"
+    assert set(names) - set(own) == assets - {"report/page/assets/systems.js"}, "a module that nothing imports"
     assert len(names) == len(set(names))
     assert names[-1] == "report/page/assets/start.js"
 

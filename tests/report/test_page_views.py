@@ -12,7 +12,7 @@ pytest.importorskip("selenium")
 
 from answer_forms import lines, qa, squad, written
 from browsing import Page
-from rankwell.commands.report import write_report
+from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report.present import present
 from rankwell.tasks.agreement.commands.agree import write as write_agreement

@@ -96,7 +96,7 @@ def test_the_command_line_takes_module_and_function(tmp_path: Path, monkeypatch:
 def test_editors_and_notebooks_see_the_parameters_of_the_steps():
     fields = [each.name for each in dataclasses.fields(rw.ComparisonOptions)]
 
-    assert [*inspect.signature(rw.Results.compare).parameters] == ["result", *fields, "options"]
+    assert [*inspect.signature(rw.Results.compare).parameters] == ["result", *fields, "group", "cluster", "options"]
     assert {"required", "no_regression", "tolerance", "level"} <= {*inspect.signature(rw.Results.gate).parameters}
     for step in (rw.Results.compare, rw.Results.gate, rw.Results.save, rw.Results.report):
         assert step.__doc__
@@ -116,3 +116,83 @@ def test_a_gate_reads_its_file_of_requirements(result: Any, tmp_path: Path):
     assert result.gate(requirements=tmp_path / "gate.toml") is result
     with pytest.raises(rw.GateFailed, match="new RR"):
         result.gate("new:RR <= 0.5", requirements=tmp_path / "gate.toml")
+
+
+TEXTS = {query: {"text": query, "kind": "odd" if int(query[1:]) % 2 else "even"} for query in QRELS}
+
+
+def with_kinds(folder: Path) -> Path:
+    """A file of query texts with a further column."""
+    lines = [f"{query},{row['text']},{row['kind']}\n" for query, row in TEXTS.items()]
+    path = folder / "queries.csv"
+    path.write_text("".join(["id,text,kind\n", *lines]))
+    return path
+
+
+def test_groups_are_those_of_the_command_line(tmp_path: Path):
+    result = rw.evaluate(QRELS, RUNS, ["RR", "nDCG@10"], texts=with_kinds(tmp_path))
+    result.save(tmp_path / "out", charts=False)
+
+    found = result.compare(group="kind").save(tmp_path / "here", charts=False)
+
+    assert {row["group"] for row in found.groups} == {"kind = even", "kind = odd"}
+    assert in_process(["compare", str(tmp_path / "out"), "--group", "kind", "-o", str(tmp_path / "there")])[0] == 0
+    assert (tmp_path / "here" / "groups.csv").read_bytes() == (tmp_path / "there" / "groups.csv").read_bytes()
+
+
+def test_clusters_are_drawn_together(tmp_path: Path):
+    qrels = {f"q{number}": {"a": 1} for number in range(24)}
+    runs = {
+        name: {query: {"a": 1.0, "b": 0.0 if place % step else 2.0} for place, query in enumerate(qrels)}
+        for name, step in (("old", 2), ("new", 5))
+    }
+    texts = tmp_path / "queries.csv"
+    texts.write_text("id,text,user\n" + "".join(f"{query},t,u{place // 6}\n" for place, query in enumerate(qrels)))
+    result = rw.evaluate(qrels, runs, "RR", texts=texts)
+
+    plain, clustered = result.compare().differences[0], result.compare(cluster="user").differences[0]
+
+    assert clustered["mean"] == plain["mean"]
+    assert (clustered["ci_low"], clustered["p"]) != (plain["ci_low"], plain["p"])
+
+
+def test_an_attribute_that_queries_do_not_have_is_one_error(result: Any, tmp_path: Path):
+    with pytest.raises(rw.RankwellError, match="the queries have no attributes to take 'kind' from; evaluate with texts"):
+        result.compare(group="kind")
+    known = rw.evaluate(QRELS, RUNS, "RR", texts=with_kinds(tmp_path))
+    for option in ("group", "cluster"):
+        with pytest.raises(rw.UnknownName, match="did you mean 'kind'"):
+            known.compare(**{option: "kinds"})
+
+
+@pytest.mark.parametrize("tolerance", [0.01, "0.01", "1%", 0])
+def test_a_tolerance_is_a_number_or_a_text(result: Any, tolerance: Any):
+    assert result.gate(no_regression="old", tolerance=tolerance) is result
+
+
+def test_a_tolerance_as_a_number_is_that_of_its_text(result: Any):
+    for tolerance in (0.3, "0.3"):
+        with pytest.raises(rw.GateFailed, match=r"by more than 0\.3"):
+            result.gate(no_regression="new", tolerance=tolerance)
+    assert result.gate(no_regression="new", measures="RR", tolerance=0.7) is result
+    for wrong in (True, -0.1, float("nan"), [0.1]):
+        with pytest.raises(rw.RankwellError, match="expected a number from 0"):
+            result.gate(no_regression="new", tolerance=wrong)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "file/below"])
+def test_a_place_that_cannot_be_written_is_one_error(result: Any, tmp_path: Path, name: str):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "one.run").write_text("q Q0 a 1 1 x\n")
+
+    for write in (
+        lambda place: result.save(place),
+        lambda place: result.report(f"{place}.html"),
+        lambda place: rw.convert(tmp_path / "one.run", f"{place}.csv"),
+    ):
+        with pytest.raises(rw.RankwellError) as caught:
+            write(str(tmp_path / name))
+        assert caught.value.exit_code == 2
+        assert ascii(name)[1:4] in str(caught.value)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "one.run"}
+    assert (tmp_path / "file").read_text() == "mine"

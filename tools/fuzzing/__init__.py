@@ -16,6 +16,9 @@ IMAGES, CELLS = "forms of image sets", "kinds of cells in experiment files"
 KINDS = (FORMATS, ANSWERS, IMAGES, CELLS)
 """The registries whose entries read files, by their names in `tools/registries.py`."""
 
+PACKAGES = {"hdf5": "h5py", "safetensors": "safetensors"}
+"""The optional package that files of a format need."""
+
 
 class Refused(Exception):
     """The plain parser does not take the content: nothing may read it."""

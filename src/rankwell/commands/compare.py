@@ -9,10 +9,10 @@ from pathlib import Path
 import rankwell
 from rankwell import report
 from rankwell.core.options import ConventionName
-from rankwell.core.registry import measure_names, suggest
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.core.registry import measure_names
+from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import Attribute, ComparisonOptions, Origin, compare_values
+from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
@@ -20,6 +20,8 @@ from rankwell.report.drafts import drafting, refuse_foreign
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked, write_text
+
+_ADVICE = "evaluate with --query-texts, and with -o"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +82,15 @@ def compare(
         gathered.values,
         options=options if gathered.chooses else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
-        group=_attribute(gathered, queries.group),
-        cluster=_attribute(gathered, queries.cluster),
+        group=attribute_named(queries.group, gathered.attributes, _ADVICE),
+        cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
         origin=gathered.origin,
     )
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
         others = [] if draft is None else write_tables(result, draft)
         done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
         if output is not None:
-            from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
+            from rankwell.experiments.pages import write_report  # Its page has a third of a comparison's modules.
 
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
             done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
@@ -147,14 +149,3 @@ def _gather(
         queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
-
-
-def _attribute(gathered: Gathered, name: str | None) -> Attribute | None:
-    """An attribute of the queries, None for none. Raises UnknownName, and BadInput where they have none at all."""
-    if name is None:
-        return None
-    if not gathered.attributes:
-        raise BadInput(f"the queries have no attributes to take {name!r} from; evaluate with --query-texts, and with -o.")
-    if name not in gathered.attributes:
-        raise UnknownName(f"no query has a column {name!r}; {suggest(name, gathered.attributes)}")
-    return Attribute(name, gathered.attributes[name])

@@ -66,7 +66,7 @@ class GateOptions:
 
     require: Annotated[list[str] | None, Option(("--require", "-r"))] = None
     no_regression: str | None = None
-    tolerance: str | None = None
+    tolerance: Annotated[float | str | None, Option(kind=str)] = None
     measures: MeasureNames = None
     requirements: Path | None = None
     intervals: Literal["bootstrap-t", "bootstrap", "t"] = "bootstrap-t"
@@ -80,7 +80,7 @@ class GateOptions:
         return Gate(
             require=(*stated.require, *(self.require or ())),
             no_regression=stated.no_regression if self.no_regression is None else self.no_regression,
-            tolerance=stated.tolerance if self.tolerance is None else self.tolerance,
+            tolerance=stated.tolerance if self.tolerance is None else str(self.tolerance),
             measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),
         )
 
@@ -192,7 +192,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
         raise BadUsage(f"neither higher nor lower values of {undirected} are better; nothing can be worse.")
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
-    return [_compared(row, tolerance, keys) for row in judged], notes
+    return [_compared(row, tolerance, keys, options.level) for row in judged], notes
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
@@ -254,7 +254,7 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
         )
 
 
-def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str]) -> GateLine:
+def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
     measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
@@ -272,8 +272,8 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     wrong, right = ("is", "is not") if tolerance is None else ("may be", "is not")
     than = f"{'' if tolerance else 'significantly '}worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
     unit = row["unit"] if row["unit"] != "count" else "rank"
-    ends = f"[{figure(low, unit)}, {figure(high, unit)}]"
-    numbers = f"{figure(row['mean'], unit, signed=True)} {ends} {counted_text(row['unit'], row['n'])}"
+    ends = f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]"
+    numbers = f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {than}",

@@ -252,7 +252,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         shown = figure_text(found, "rank" if unit == "count" else unit or "share")
         shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
-    about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, required {bounds}{missed}"
+    named = f"{figure} of the mean" if figure in ("ci_low", "ci_high") else figure
+    about = f"{about_row(row['run'], row['label'], part)}: {named} is {shown}{counted}, required {bounds}{missed}"
     return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
 
 

@@ -97,8 +97,11 @@ def is_result_folder(place: str | Path) -> bool:
     return (Path(place) / PER_QUERY).is_file()
 
 
-def read_results(place: str | Path) -> ResultFolder:
-    """The results in a folder. Raises BadInput naming any other folder, and a file that is not what the manifest states."""
+def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> ResultFolder:
+    """The results in a folder. Raises BadInput naming any other folder, and a file that is not what the manifest states.
+
+    replaced: beginnings of the names of files that are about to be replaced, so that their content does not matter.
+    """
     folder = Path(place)
     if not is_result_folder(folder):
         what = "is not a folder" if not folder.is_dir() else f"has no {PER_QUERY}"
@@ -115,7 +118,8 @@ def read_results(place: str | Path) -> ResultFolder:
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
-    check_files(folder, {name: each for name, each in (files or {}).items() if (folder / name).exists()})
+    there = {name: each for name, each in (files or {}).items() if (folder / name).exists()}
+    check_files(folder, {name: each for name, each in there.items() if not name.startswith(replaced)})
     return ResultFolder(
         place=folder,
         values=values,

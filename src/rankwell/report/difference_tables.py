@@ -56,7 +56,8 @@ def _legend(differences: Sequence[Row], rules: Mapping[str, Any]) -> str:
     if any(row["effect_size"] is not None for row in differences):
         words.append("effect: the mean difference in standard deviations of the differences (Cohen's d_z)")
     if any(row["detectable"] is not None for row in differences):
-        words.append(f"detectable: the true difference that n queries show with a probability of {rules['power']:g}")
+        seen = f"with a probability of {rules['power']:g}"
+        words.append(f"detectable: the smallest true difference that n queries show as significant {seen}")
     return "; ".join(words)
 
 

@@ -115,7 +115,7 @@ def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference], fam
     alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
     unclear = [each.measure for each in others if not each.decisive]
-    said = [f"{_measures(alike, family)} agree{'s' if len(alike) == 1 else ''}"] if alike else []
+    said = [f"{'better' if found.ahead else 'worse'} by {_measures(alike, family)}, too"] if alike else []
     for word, ahead in (("better", True), ("worse", False)):
         names = [each.measure for each in decisive if each.ahead is ahead]
         said += [f"{word} by {_measures(names, family)}"] if names else []

@@ -12,6 +12,7 @@ from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables.columns import Duplicates
 from rankwell.errors import UnknownName
 from rankwell.evaluation.judged import name_runs
+from rankwell.store import writing_to
 
 
 def check(
@@ -70,11 +71,12 @@ def convert(
         if value not in known:
             raise UnknownName(f"{option}: there is no {value!r}; {suggest(str(value), known)}")
     target = Path(target)
-    files = files_to_write(command.convert, (source, target), {}, overwrite)
-    with overwriting(overwrite, keeping=bool(files)):
-        return convert_file(
-            source, target, source_format=source_format, target_format=target_format, holds=holds, duplicates=duplicates
-        )
+    with writing_to(target):
+        files = files_to_write(command.convert, (source, target), {}, overwrite)
+        with overwriting(overwrite, keeping=bool(files)):
+            return convert_file(
+                source, target, source_format=source_format, target_format=target_format, holds=holds, duplicates=duplicates
+            )
 
 
 def explain(name: str | Measure) -> Explanation:

@@ -7,24 +7,29 @@ from tempfile import TemporaryDirectory
 
 from rankwell.commands.compare import write_tables
 from rankwell.commands.gate import GateOptions, check_requirements
-from rankwell.commands.report import write_report
 from rankwell.core.display import STEPS
 from rankwell.core.options import overwriting, takes_options
 from rankwell.errors import BadUsage, GateFailed
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import Origin, compare_values
+from rankwell.experiments.comparison import Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.judging import ComparisonOptions
+from rankwell.experiments.pages import write_report
+from rankwell.io.result_folder import read_results
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
 from rankwell.report.page import NAME
+from rankwell.store import writing_to
 
 
 @STEPS.register("compare")
 @takes_options(ComparisonOptions)
-def compare(result: Results, *, options: ComparisonOptions) -> Results:
+def compare(result: Results, *, options: ComparisonOptions, group: str | None = None, cluster: str | None = None) -> Results:
     """The comparison of the runs on the same queries; options: the fields of `ComparisonOptions`, as keywords or as one.
 
-    Raises BadUsage where there is nothing to compare, and as `compare_values`.
+    group: an attribute of the queries, such as a further column of their texts: each of its values is judged alone, in `.groups`.
+    cluster: such an attribute, too: queries with the same value are drawn and flipped together.
+    Raises BadUsage where there is nothing to compare, UnknownName and BadInput for an attribute that the queries do not have, and
+    as `compare_values`.
 
     >>> import rankwell as rw
     >>> qrels = {f"q{number}": {"a": 1} for number in range(12)}
@@ -38,7 +43,23 @@ def compare(result: Results, *, options: ComparisonOptions) -> Results:
     kept = ("notes", "sources", "details", "items", "queries")
     rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
     origin = Origin(rules=rules, protocol=result.task, **{name: getattr(result, name) for name in kept})
-    return compare_values(result.values, row_attributes=result.query_attributes, origin=origin, options=options)
+    known = _attributes(result) if group is not None or cluster is not None else {}
+    advice = "evaluate with texts of the queries that have it as a column, or with details=True"
+    return compare_values(
+        result.values,
+        row_attributes=result.query_attributes,
+        group=attribute_named(group, known, advice),
+        cluster=attribute_named(cluster, known, advice),
+        origin=origin,
+        options=options,
+    )
+
+
+def _attributes(result: Results) -> Mapping[str, Mapping[str, str]]:
+    """The attributes of the queries, as a folder of the results has them."""
+    with TemporaryDirectory() as folder:
+        save(result, folder, charts=False)
+        return read_results(folder).attributes
 
 
 @STEPS.register("gate")
@@ -56,7 +77,7 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
     True
     >>> result.gate("RR >= 0.6")
     Traceback (most recent call last):
-    rankwell.errors.GateFailed: run RR: mean is 0.5000 (share, n = 1), required >= 0.6: 0.1 too low
+    rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1 too low
     """
     stated = [*required, *(options.require or ())]
     named = bool(stated or options.requirements or options.no_regression)
@@ -74,10 +95,11 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
 def save(result: Results, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Results:
     """The results themselves, after writing them into a folder, as `-o` does, a comparison with its tables.
 
-    Raises BadUsage for a folder with files that are not of earlier results; without `overwrite`, for results that were changed.
+    Raises BadUsage for a folder with files that are not of earlier results, and for one that cannot be written; without
+    `overwrite`, for results that were changed.
     """
     folder = Path(directory)
-    with overwriting(overwrite), drafting(folder, result.sources.values()) as draft:
+    with writing_to(folder), overwriting(overwrite), drafting(folder, result.sources.values()) as draft:
         others = write_tables(result, draft) if "differences" in result.objects else []
         write_result(result, folder, tables=result.tables, charts=charts, others=others)
     return result
@@ -98,12 +120,13 @@ def report(
 
     path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id. thumbnails: pictures of the
     items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of the runs. seed: of the comparison, and
-    of the queries that are drawn where not all can have lists. Raises BadUsage, without `overwrite`, for another file there.
+    of the queries that are drawn where not all can have lists. Raises BadUsage for a place that cannot be written; without
+    `overwrite`, for another file there.
     """
     target = Path(path)
-    target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
     texts = str(documents) if isinstance(documents, Path) else documents
-    with TemporaryDirectory() as folder:
+    with writing_to(target), TemporaryDirectory() as folder:
+        target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
         save(result, folder, charts=False)
         with overwriting(overwrite):
             return write_report([folder], target, documents=texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]

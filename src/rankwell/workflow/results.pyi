@@ -21,6 +21,8 @@ def compare(
     power: float = ...,
     resamples: int = ...,
     seed: int = ...,
+    group: str | None = ...,
+    cluster: str | None = ...,
     options: ComparisonOptions | None = ...,
 ) -> Results: ...
 def gate(
@@ -28,7 +30,7 @@ def gate(
     *required: str,
     require: list[str] | None = ...,
     no_regression: str | None = ...,
-    tolerance: str | None = ...,
+    tolerance: float | str | None = ...,
     measures: Sequence[str] | str | None = ...,
     requirements: Path | None = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t"] = ...,

@@ -484,7 +484,7 @@ def test_a_chart_has_a_panel_for_each_measure_that_moves_and_says_what_it_leaves
     spec = parameter_chart(rows, "k_reader")
 
     assert [panel["title"] for panel in spec["concat"]] == ["em", "recall"]
-    assert "1 measure that no run moves is left out" in spec["title"]["subtitle"]
+    assert "1 measure that no run moves is left out" in spec["title"]["subtitle"][0]
     assert points(spec["concat"][0]) == [("s0 p=0", 1, 0.1), ("s0 p=0", 5, 0.11), ("s1 p=1", 1, 0.1), ("s1 p=1", 5, 0.12)]
     assert spec["concat"][0]["encoding"]["x"]["axis"]["values"] == [1, 5]
     assert len(parameter_chart(rows[-2:], "k_reader")["concat"]) == 1
@@ -606,7 +606,7 @@ def test_intervals_are_drawn_for_few_series_only():
         spec = parameter_chart(rows, "k")
         domain = spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
         drawn = sum(layer["mark"]["type"] == "rule" for layer in spec["concat"][0]["layer"])
-        assert ("intervals" in spec["title"]["subtitle"]) == bool(drawn) == (domain[0] < 0)
+        assert ("intervals" in spec["title"]["subtitle"][0]) == bool(drawn) == (domain[0] < 0)
         return drawn
 
     assert [bars(series) for series in (1, 3, 4)] == [1, 1, 0]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.options import takes_options
-from rankwell.core.registry import Better, measure_names
+from rankwell.core.registry import Better, measure_names, suggest
 from rankwell.core.tables import Ints, Values, sort_ids
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison.judging import (
     Column,
@@ -32,7 +32,7 @@ from rankwell.experiments.comparison.matrices import (
 from rankwell.experiments.comparison.rows import Row, notes_on, sentences, system_tables
 from rankwell.store import Source
 
-__all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "compare_values"]
+__all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "attribute_named", "compare_values"]
 
 _MOST_VALUES = 12
 
@@ -42,6 +42,17 @@ class Attribute(NamedTuple):
 
     name: str
     of: Mapping[str, str]
+
+
+def attribute_named(name: str | None, known: Mapping[str, Mapping[str, str]], advice: str) -> Attribute | None:
+    """An attribute of the queries, None for none. Raises UnknownName; BadInput with the advice where they have none at all."""
+    if name is None:
+        return None
+    if not known:
+        raise BadInput(f"the queries have no attributes to take {name!r} from; {advice}.")
+    if name not in known:
+        raise UnknownName(f"no query has a column {name!r}; {suggest(name, known)}")
+    return Attribute(name, known[name])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,9 +68,24 @@ class CellResult(NamedTuple):
 
 
 def evaluate_cells(
-    kind: CellKind, plans: Sequence[PlannedCell], *, jobs: int = 1, progress: Progress = None
+    kind: CellKind, plans: Sequence[PlannedCell], *, jobs: int = 1, pages: bool = False, progress: Progress = None
 ) -> Iterator[CellResult]:
-    """The outcome of every cell, in order. jobs: processes, among which the threads are divided. Raises BadUsage for none."""
+    """The outcome of every cell, in order. jobs: processes, among which the threads are divided. Raises BadUsage for none.
+
+    pages: whether each cell with results gets the page that it lacks. Raises BadUsage for another file in its place.
+    """
+    if not pages:
+        yield from _evaluate_cells(kind, plans, jobs, progress)
+        return
+    from rankwell.experiments.pages import refuse_pages, write_missing_pages  # Only pages need its modules.
+
+    refuse_pages(each.folder for each in plans)
+    done = list(_evaluate_cells(kind, plans, jobs, progress))
+    write_missing_pages((each.plan.folder for each in done if each.has_results), progress)
+    yield from done
+
+
+def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, progress: Progress) -> Iterator[CellResult]:
     waiting = [each for each in plans if each.why and each.chosen]
     groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
     errors, done = _run(kind, groups, jobs, progress), 0

@@ -138,6 +138,8 @@ class BenchOptions:
         Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for more. Others are left as they are.
     force
         Evaluate unchanged cells as well.
+    pages
+        Write the page of each finished cell that has none, as `rankwell report` does; table.html links to them.
     jobs
         Processes that evaluate cells at the same time; the processors are divided among them.
     """
@@ -149,6 +151,7 @@ class BenchOptions:
     side_by_side: bool | None = None
     only: Annotated[Sequence[str], Option(kind=list[str])] = ()
     force: bool = False
+    pages: bool = False
     jobs: JobsOption = 1
 
 
@@ -173,7 +176,7 @@ def bench(
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
-            done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
+            done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, pages=options.pages, progress=progress))
         key = _tables_key(found, done, shown)
         try:
             # The tables of an earlier call with the same results and choices.

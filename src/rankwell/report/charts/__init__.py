@@ -57,23 +57,52 @@ INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 THEME: Mapping[str, Any] = json.loads((files("rankwell.report.charts") / "theme.json").read_text(encoding="utf-8"))
 """The configuration of every chart, and the legend of a page of panels: above them, without a title."""
+SCALES_DIFFER = "scales differ between panels"
 _LONGEST = 34
 STEP = 26
 """Height of a line of an interval panel."""
 
 
 def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int) -> dict[str, Any]:
-    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible here."""
+    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible here.
+
+    A second line below the title says where panels have scales of their own.
+    """
+    lines = [visible(subtitle), *([SCALES_DIFFER] if _differ(panels) else [])]
     return {
         "$schema": SCHEMA,
         "background": "white",
         "padding": 20,
-        "title": {"text": visible(title), "subtitle": visible(subtitle), "fontSize": 16, "offset": 22, "frame": "bounds"},
+        "title": {"text": visible(title), "subtitle": lines, "fontSize": 16, "offset": 22, "frame": "bounds"},
         "concat": _visible(list(panels)),
         "columns": columns,
         "spacing": {"row": 30, "column": 36},
         "config": THEME["config"],
     }
+
+
+def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each of its rows."""
+    found: dict[str, set[tuple[float, ...]]] = {}
+    waiting: list[Any] = list(panels)
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            if "independent" in part.get("resolve", {}).get("scale", {}).values():
+                return True
+            for channel in ("x", "y"):
+                own = part.get(channel)
+                if isinstance(own, Mapping) and _is_scale(own):
+                    found.setdefault(channel, set()).add(tuple(own["scale"]["domain"]))
+            waiting += part.values()
+        elif isinstance(part, (list, tuple)):
+            waiting += part
+    return any(len(ranges) > 1 for ranges in found.values())
+
+
+def _is_scale(channel: Mapping[str, Any]) -> bool:
+    """Whether numbers are read from it: what has no axis is placed by pixels."""
+    return channel.get("type") == "quantitative" and "domain" in channel.get("scale", ()) and channel.get("axis", ...) is not None
 
 
 def _visible(part: Any) -> Any:

@@ -226,30 +226,14 @@ def _curves(source: PageSource) -> _Drawn:
 def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
     """A chart without what the page brings itself: its title, its ground, its theme."""
     title = spec["title"]
+    meaning, *scales = title["subtitle"]
     panels = {key: each for key, each in spec.items() if key not in ("title", "background", "padding", "config")}
     return {
         "id": name,
         "title": title["text"],
-        "note": "; ".join(filter(None, (title["subtitle"], beyond, _scales(panels["concat"])))),
+        "note": "; ".join(filter(None, (meaning, beyond, *scales))),
         "spec": _named(panels),
     }
-
-
-def _scales(panels: Sequence[Any]) -> str:
-    """That the panels of a chart have scales of their own, the empty text where they share them."""
-    found: dict[str, set[tuple[float, ...]]] = {}
-    waiting: list[Any] = list(panels)
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            for channel in ("x", "y"):
-                own = part.get(channel)
-                if isinstance(own, dict) and own.get("type") == "quantitative" and "domain" in own.get("scale", {}):
-                    found.setdefault(channel, set()).add(tuple(own["scale"]["domain"]))
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-    return "scales differ between panels" if any(len(each) > 1 for each in found.values()) else ""
 
 
 def _named(spec: Any) -> Any:

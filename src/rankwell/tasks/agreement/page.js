@@ -6,12 +6,11 @@ import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/pag
 import {el, glyph, svg, visible} from "../../report/page/assets/dom.js";
 import {MISSING, number, score, signed, whole} from "../../report/page/assets/numbers.js";
 import {registerView, runLines} from "../../report/page/assets/views.js";
+import {say} from "./words.js";
 
 const tolerance = Number(ruleOf("eps") ?? 0.005);
 const cut = Math.max(0, ...(ruleOf("k") ?? "").split(/[ ,]+/).map(Number).filter(Number.isFinite));
 /** @typedef {"kept" | "lost" | "other"} Kind */
-/** @type {Record<Kind, string>} */
-const NAMES = {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"};
 /** @type {Kind[]} */
 const KINDS = ["kept", "lost", "other"];
 
@@ -33,11 +32,10 @@ function sentence(query) {
   const margin = queries.attributes.margin?.[query] ?? null;
   const near = queries.attributes.near_cut?.[query] ?? null;
   if (margin === null) return null;
-  const gap = `The reference's ${cut ? `${ordinal(cut)} and ${ordinal(cut + 1)}` : "last counted item and the next"} are ${score(margin)} apart`;
-  if (near === null) return el("p", null, `${gap}.`);
-  const others = near === 0 ? "no other item lies" : near === 1 ? "1 other item lies" : `${whole(near)} other items lie`;
-  return el("p", null, `${gap}, and ${others} within ${tolerance} of the ${cut ? ordinal(cut) : "former"}`,
-    near > 0 ? [": ", el("strong", null, "which of them count is close to chance.")] : ".");
+  const gap = say.gap(cut ? ordinal(cut) : null, cut ? ordinal(cut + 1) : null, score(margin));
+  if (near === null) return el("p", null, gap, say.stop);
+  return el("p", null, gap, say.near(near, whole(near), tolerance, cut ? ordinal(cut) : null),
+    near > 0 ? [say.colon, el("strong", null, say.chance)] : say.stop);
 }
 
 /**
@@ -58,9 +56,9 @@ function stripsOf(query) {
   const edge = known ? similar(known) - known[DETAIL].margin : null;
   const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
   return el("figure", {class: "strips"},
-    el("figcaption", {class: "legend"}, KINDS.map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), NAMES[kind]))),
+    el("figcaption", {class: "legend"}, KINDS.map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), say.kinds[kind]))),
     lines,
-    el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, "similarity to the query under the reference", edge === null ? null : `; the line is its ${cut ? ordinal(cut) : "last counted item"}, ${score(edge)}`), el("span", null, score(high))));
+    el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, say.axis, edge === null ? null : say.line(cut ? ordinal(cut) : null, score(edge))), el("span", null, score(high))));
 }
 
 /**
@@ -70,12 +68,12 @@ function stripsOf(query) {
  * @param {number | null} edge
  */
 function strip(rows, similar, at, edge) {
-  const counts = KINDS.map(kind => `${rows.filter(row => kindOf(row) === kind).length} ${NAMES[kind]}`).join("; ");
+  const counts = KINDS.map(kind => say.count(rows.filter(row => kindOf(row) === kind).length, say.kinds[kind])).join("; ");
   return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
     svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
     edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
     KINDS.flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
-      svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${NAMES[kind]}`)))));
+      svg("title", null, say.dot(visible(data.items.id[row[ITEM]]), score(similar(row)), say.kinds[kind]))))));
 }
 
 /**
@@ -98,13 +96,13 @@ function ordinal(n) {
 /** @param {RankedRow} row */
 function result(row) {
   const {reference_rank: rank = null, reference_score: similar = null, margin = null} = row[DETAIL] ?? {};
-  if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, "beyond what the reference lists");
+  if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, say.beyond);
   const close = margin !== null && margin < 0 && margin >= -tolerance;
   return el("p", {class: "view reference"},
-    el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? glyph(MISSING, "Not in the list of the reference") : el("strong", null, ordinal(rank))),
-    similar === null ? null : el("span", {title: "Similarity under the reference"}, score(similar)),
-    margin === null ? null : el("span", {title: "Similarity under the reference less that of the last item it counts"}, el("span", {class: "quiet"}, "margin "), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
-    close ? el("span", {class: "chip", title: `Within ${tolerance} of what counts`}, "as good as counted") : null);
+    el("span", null, el("span", {class: "quiet"}, say.reference), rank === null ? glyph(MISSING, say.notListed) : el("strong", null, ordinal(rank))),
+    similar === null ? null : el("span", {title: say.similarity}, score(similar)),
+    margin === null ? null : el("span", {title: say.marginTitle}, el("span", {class: "quiet"}, say.margin), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
+    close ? el("span", {class: "chip", title: say.within(tolerance)}, say.asGood) : null);
 }
 
 registerView("agreement", {summary, result});

@@ -6,6 +6,7 @@ import {data, DETAIL, ITEM, queries, RANK} from "../../report/page/assets/data.j
 import {el, isolated, readable} from "../../report/page/assets/dom.js";
 import {number, score} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
+import {say} from "./words.js";
 
 const MOST = 6;
 
@@ -34,23 +35,23 @@ function summary(query) {
   const more = texts && texts.length > MOST ? texts.length - MOST : 0;
   const numbers = runLines(run => {
     const row = rankedRows(query, run).find(each => (each[DETAIL]?.no_answer ?? null) !== null);
-    return row ? [el("span", {class: "quiet"}, "no answer "), el("strong", null, score(row[DETAIL].no_answer))] : null;
+    return row ? [el("span", {class: "quiet"}, say.noAnswerNumber), el("strong", null, score(row[DETAIL].no_answer))] : null;
   });
   const shown = texts === null ? null : texts.length === 0
-    ? el("p", null, el("strong", null, "No answer is right: "), "the question has none.")
-    : el("p", {class: "rights"}, el("span", {class: "quiet"}, texts.length > 1 ? "right answers" : "right answer"), texts.slice(0, MOST).map(text => isolated("q", {class: "right-answer"}, text)),
-      more ? el("span", {class: "quiet"}, `and ${more} more`) : null);
+    ? el("p", null, el("strong", null, say.noneRight), say.hasNone)
+    : el("p", {class: "rights"}, el("span", {class: "quiet"}, say.rights(texts.length)), texts.slice(0, MOST).map(text => isolated("q", {class: "right-answer"}, text)),
+      more ? el("span", {class: "quiet"}, say.andMore(more)) : null);
   const compared = comparedRuns().some(run => (data.lists[query]?.[run] ?? []).some(isAnswer));
   if (!shown && !numbers && !compared) return null;
   return el("div", {class: "view"}, shown, numbers, compared ? legend() : null);
 }
 
 function legend() {
-  return el("p", {class: "legend"}, el("span", null, el("span", {class: "same-word"}, "word"), "counts as the same word in both"),
-    el("span", null, el("span", {class: "same-letters"}, "letters"), "the same letters in both"),
-    el("span", null, el("span", {class: "said-both"}, "passage"), "answered and right"),
-    el("span", null, el("span", {class: "said-gold"}, "passage"), "right alone"),
-    el("span", null, el("span", {class: "said-predicted"}, "passage"), "answered alone"));
+  return el("p", {class: "legend"}, el("span", null, el("span", {class: "same-word"}, say.word), say.sameWord),
+    el("span", null, el("span", {class: "same-letters"}, say.letters), say.sameLetters),
+    el("span", null, el("span", {class: "said-both"}, say.passage), say.both),
+    el("span", null, el("span", {class: "said-gold"}, say.passage), say.gold),
+    el("span", null, el("span", {class: "said-predicted"}, say.passage), say.predicted));
 }
 
 /**
@@ -83,7 +84,7 @@ function compare(text, characters, words) {
 function title(row) {
   if (!isAnswer(row)) return null;
   const text = data.items.id[row[ITEM]];
-  if (!text) return el("em", {class: "answer"}, row[RANK] === null ? "no answer" : "says that there is no answer");
+  if (!text) return el("em", {class: "answer"}, row[RANK] === null ? say.noAnswer : say.saysNone);
   return el("span", {class: "answer", dir: "auto"}, compare(text, row[DETAIL].characters, row[DETAIL].tokens));
 }
 
@@ -94,16 +95,16 @@ function result(row) {
   const exact = detail.right !== null && detail.right === data.items.id[row[ITEM]];
   const apart = !detail.token_f1 && !detail.aligned_char_f1;
   return el("div", {class: "view"},
-    detail.right === null || exact || apart ? null : el("p", {class: "against"}, el("span", {class: "quiet"}, "right"), el("span", {class: "answer", dir: "auto"}, compare(detail.right, detail.right_characters, detail.right_tokens))),
-    el("p", {class: "reference"}, detail.right === null ? null : exact ? el("span", {class: "gain"}, "exactly the right answer") : apart ? el("span", {class: "quiet"}, "shares nothing with a right answer") : f1s(detail),
+    detail.right === null || exact || apart ? null : el("p", {class: "against"}, el("span", {class: "quiet"}, say.right), el("span", {class: "answer", dir: "auto"}, compare(detail.right, detail.right_characters, detail.right_tokens))),
+    el("p", {class: "reference"}, detail.right === null ? null : exact ? el("span", {class: "gain"}, say.exact) : apart ? el("span", {class: "quiet"}, say.nothingShared) : f1s(detail),
       detail.document ? isolated("span", {class: "mono quiet"}, detail.document) : null),
     detail.context ? passage(detail.context) : null);
 }
 
 /** @param {any} detail */
 function f1s(detail) {
-  return [el("span", null, el("span", {class: "quiet"}, "F1 of words "), number(detail.token_f1, "share")),
-    el("span", {title: "Letters in their order"}, el("span", {class: "quiet"}, "of letters "), number(detail.aligned_char_f1, "share"))];
+  return [el("span", null, el("span", {class: "quiet"}, say.wordF1), number(detail.token_f1, "share")),
+    el("span", {title: say.inOrder}, el("span", {class: "quiet"}, say.letterF1), number(detail.aligned_char_f1, "share"))];
 }
 
 /** @param {{text: string, spans: [number, number, string][]}} context */
@@ -118,18 +119,7 @@ function passage({text, spans}) {
  * @param {ListRow} row
  */
 function absent(row) {
-  return isAnswer(row) ? "not given" : null;
+  return isAnswer(row) ? say.notGiven : null;
 }
 
-const labels = {
-  answerable: "has an answer",
-  failed: "failed by",
-  why: "why",
-  value: "right",
-  partial: "right in part",
-  alone: "right from the right passage",
-  hardest: "place among the hardest",
-  document_rank: "rank of the right document",
-};
-
-registerView("answers", {summary, result, title, absent, labels});
+registerView("answers", {summary, result, title, absent, labels: say.labels});

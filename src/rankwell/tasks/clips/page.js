@@ -6,13 +6,12 @@ import {el, heading, isolated, svg, table, visible} from "../../report/page/asse
 import {runTag} from "../../report/page/assets/labels.js";
 import {ALPHABET} from "../../report/page/assets/rows.js";
 import {rankedRows, registerView} from "../../report/page/assets/views.js";
+import {say} from "./words.js";
 
 /** @typedef {[group: string, label: string]} Keyword */
 /** @typedef {{keyword: Keyword, lacks: number}} KeywordCount */
 
 const FIRST = 10;
-/** @type {Record<string, string>} */
-const REASONS = {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"};
 
 /**
  * The keywords of a query as [group, label], in one order for all results.
@@ -54,7 +53,7 @@ function isKnown(row) {
 function summary(query) {
   const tables = comparedRuns().map(run => keywordTable(query, run)).filter(Boolean);
   if (!tables.length) return null;
-  return el("div", {class: "view"}, el("h3", null, "Which keyword fails most"), el("div", {class: "keyword-tables"}, tables));
+  return el("div", {class: "view"}, el("h3", null, say.failsMost), el("div", {class: "keyword-tables"}, tables));
 }
 
 /**
@@ -71,8 +70,8 @@ function keywordTable(query, run) {
   const twice = new Set(keywords.map(([, label]) => label)).size < keywords.length;
   return el("figure", {class: "keywords"},
     el("figcaption", null, runTag(run), isolated("span", {class: "run-name"}, runs[run]), el("span", {class: "quiet verdict"}, verdict(counted, rows.length))),
-    el("div", {class: "scrolls"}, table({class: "keyword-table"}, `Keywords of the first ${rows.length} results`,
-      [heading("Keyword"), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading("Missing", {class: "number"})],
+    el("div", {class: "scrolls"}, table({class: "keyword-table"}, say.caption(rows.length),
+      [heading(say.keyword), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading(say.missing, {class: "number"})],
       el("tbody", null, counted.map(each => keywordRow(each, rows, twice))))));
 }
 
@@ -81,22 +80,22 @@ function keywordRow({keyword, lacks}, rows, twice) {
   const [group, label] = keyword;
   /** @param {RankedRow} row */
   const slot = row => {
-    const name = `${label}: ${isKnown(row) ? (has(row, keyword) ? "found" : "missing") : "not annotated"}, rank ${row[RANK]}`;
+    const name = say.slot(label, isKnown(row) ? (has(row, keyword) ? say.signs.found : say.signs.missing) : say.signs.unknown, row[RANK]);
     return el("td", {class: "slot"}, isKnown(row) ? sign(has(row, keyword), visible(name)) : el("span", {class: "quiet", title: visible(name)}, "?"));
   };
   return el("tr", null,
-    el("th", {scope: "row", title: visible(`${group}: ${label}`)}, isolated("span", {class: "keyword"}, label), twice ? isolated("span", {class: "quiet group"}, group) : null),
+    el("th", {scope: "row", title: visible(say.inGroup(group, label))}, isolated("span", {class: "keyword"}, label), twice ? isolated("span", {class: "quiet group"}, group) : null),
     rows.map(slot),
-    el("td", {class: `number ${lacks ? "loss" : "gain"}`}, `${lacks} of ${rows.length}`));
+    el("td", {class: `number ${lacks ? "loss" : "gain"}`}, say.of(lacks, rows.length)));
 }
 
 /** @param {KeywordCount[]} counted @param {number} n */
 function verdict(counted, n) {
   const [{keyword, lacks}] = counted;
-  if (!lacks) return "nothing is missing";
+  if (!lacks) return say.complete;
   const same = counted.filter(each => each.lacks === lacks);
-  if (same.length > 1) return same.length === counted.length ? `each is missing in ${lacks} of ${n}` : `${same.length} keywords are missing in ${lacks} of ${n}`;
-  return [isolated("strong", null, keyword[1]), ` is missing in ${lacks} of ${n}`];
+  if (same.length > 1) return same.length === counted.length ? say.each(lacks, n) : say.several(same.length, lacks, n);
+  return [isolated("strong", null, keyword[1]), say.alone(lacks, n)];
 }
 
 /**
@@ -105,17 +104,17 @@ function verdict(counted, n) {
  */
 function result(row) {
   const keywords = keywordsOf([row]);
-  const reasons = /** @type {string[]} */ (row[DETAIL]?.reasons ?? []).filter(reason => reason in REASONS);
+  const reasons = /** @type {string[]} */ (row[DETAIL]?.reasons ?? []).filter(reason => reason in say.reasons);
   if (!keywords.length && !reasons.length) return null;
   const found = keywords.filter(keyword => has(row, keyword)).length;
   return el("div", {class: "view found-keywords"},
-    keywords.length && isKnown(row) ? el("strong", {class: found === keywords.length ? "gain" : ""}, `${found} of ${keywords.length}`) : null,
+    keywords.length && isKnown(row) ? el("strong", {class: found === keywords.length ? "gain" : ""}, say.of(found, keywords.length)) : null,
     isKnown(row) ? keywords.map(keyword => {
       const there = has(row, keyword);
       return el("span", {class: `chip keyword-chip ${there ? "found" : "missing"}`, title: visible(keyword[0])},
-        sign(there, there ? "found" : "missing"), isolated("span", null, keyword[1]));
+        sign(there, there ? say.signs.found : say.signs.missing), isolated("span", null, keyword[1]));
     }) : null,
-    reasons.map(reason => el("span", {class: "chip warn"}, REASONS[reason])));
+    reasons.map(reason => el("span", {class: "chip warn"}, say.reasons[reason])));
 }
 
 registerView("clips", {summary, result});

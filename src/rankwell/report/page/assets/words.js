@@ -8,7 +8,19 @@ const NOUNS = {
   id: {one: "id", other: "ids"},
   rank: {one: "rank", other: "ranks"},
   run: {one: "run", other: "runs"},
+  result: {one: "result", other: "results"},
+  keyword: {one: "keyword", other: "keywords"},
 };
+
+/**
+ * The form that stands with a number: the singular with 1.
+ * @param {number} n
+ * @param {string} one
+ * @param {string} other
+ */
+export function pick(n, one, other) {
+  return PLURALS.select(n) === "one" ? one : other;
+}
 
 /**
  * A number with its noun in the right form: 1 query, 2 queries.
@@ -17,7 +29,7 @@ const NOUNS = {
  */
 export function counted(n, noun) {
   const forms = NOUNS[noun];
-  return `${whole(n)} ${PLURALS.select(n) === "one" ? forms.one : forms.other}`;
+  return `${whole(n)} ${pick(n, forms.one, forms.other)}`;
 }
 
 export const say = {

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.commands.report import page_lines, write_report
+from rankwell.commands.report import page_lines
 from rankwell.encoders.tfidf_svd import TfidfSvd
+from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
 from rankwell.report import prose

@@ -3,9 +3,10 @@
 from importlib.resources import files
 from pathlib import Path
 
-from rankwell.commands.report import page_lines, write_report
+from rankwell.commands.report import page_lines
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import progress_of
+from rankwell.experiments.pages import write_report
 from rankwell.io.files import write_run
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.commands.report import page_lines, write_report
+from rankwell.commands.report import page_lines
 from rankwell.core.tables import Floats
+from rankwell.experiments.pages import write_report
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from PIL.Image import Image
 
-from rankwell.commands.report import page_lines, write_report
+from rankwell.commands.report import page_lines
 from rankwell.errors import BadUsage
+from rankwell.experiments.pages import write_report
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME

@@ -22,6 +22,7 @@ from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.comparison.matrices import Pair
 from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
+from rankwell.experiments.pages import write_missing_pages
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
@@ -58,6 +59,8 @@ class SystemTableOptions:
         Swaps that are drawn where not all can be counted.
     seed
         Seed of these swaps.
+    pages
+        Write the page of each folder of results that has none, as `rankwell report` does; table.html links to them.
     """
 
     published: bool = False
@@ -66,6 +69,7 @@ class SystemTableOptions:
     alpha: float = 0.05
     resamples: int = 10_000
     seed: int = 0
+    pages: bool = False
 
 
 def table(
@@ -104,7 +108,7 @@ def table(
     cells: list[_Cell] = []
     for text in results:
         if text.endswith(".toml") and Path(text).is_file():
-            cells += _evaluated(text, statements, jobs, progress)
+            cells += _evaluated(text, statements, options, jobs, progress)
         else:
             name, place = split_name(text)
             cells.append(_Cell(Path(place), name))
@@ -112,6 +116,8 @@ def table(
     exact, label = (found[0].row["measure"], found[0].row["label"]) if found else (source.measure, source.label)
     if options.published and exact != source.measure:
         raise BadUsage(f"the published figures are {source.measure}, the table shows {exact}; leave one out.")
+    if options.pages:
+        write_missing_pages([each.folder.place for each in found], progress)
     better, notes = _compared(found, options)
     failed = [each for each in cells if each.error]
     gaps = [
@@ -146,7 +152,9 @@ class _Cell(NamedTuple):
     error: str = ""
 
 
-def _evaluated(file: str, statements: dict[str, SystemStatement], jobs: int, progress: Progress) -> list[_Cell]:
+def _evaluated(
+    file: str, statements: dict[str, SystemStatement], options: SystemTableOptions, jobs: int, progress: Progress
+) -> list[_Cell]:
     """The cells of an experiment file, evaluated where they have changed; the statements in it join the others."""
     found, stated = read_experiment(file), read_statements(file)
     folder = (found.folder / f"{found.stem}-results").absolute()
@@ -156,7 +164,7 @@ def _evaluated(file: str, statements: dict[str, SystemStatement], jobs: int, pro
         other = next((each.cell.command for each in plans if each.work.command.words != "instances evaluate"), None)
         if other is not None:
             raise BadInput(f"{other.where} is {other.value!r}; expected 'instances', whose results this table shows.")
-        done = list(evaluate_cells(SystemCells(), plans, jobs=jobs, progress=progress))
+        done = list(evaluate_cells(SystemCells(), plans, jobs=jobs, pages=options.pages, progress=progress))
     for cell in found.cells:
         statements.setdefault(cell.system, stated[cell.entry]._replace(title=found.titles["system", cell.system]))
     if not any(each.has_results for each in done):

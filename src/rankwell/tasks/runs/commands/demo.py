@@ -5,11 +5,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.report import page_lines, write_report
+from rankwell.commands.report import page_lines
 from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
+from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
 from rankwell.report import prose, render_rows
 from rankwell.report.difference_tables import shown_differences

@@ -45,7 +45,7 @@ def evaluate(
     notes = [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)
-        notes.append(report.Aside(f"wrote {output}/; its HTML page: rankwell report {output}"))
+        notes.append(report.Aside(f"wrote {output}/; for its HTML page: rankwell report {output}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 

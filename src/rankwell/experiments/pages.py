@@ -1,0 +1,204 @@
+"""Pages of results: what is on the page of one folder or several, and the pages of many folders that lack theirs."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from rankwell.core.options import may_overwrite
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.evaluation.results import Results
+from rankwell.experiments.comparison import compare_values
+from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
+from rankwell.io.files import read_texts
+from rankwell.io.result_folder import digest_of, is_result_folder, read_further, read_manifest, read_results, read_summary
+from rankwell.media.images import Thumbnails, data_uri, locate
+from rankwell.report import Row
+from rankwell.report.charts import difference_label
+from rankwell.report.drafts import holding
+from rankwell.report.page import NAME, PageSource, PlacedFolder
+from rankwell.report.page.document import write_page
+from rankwell.report.present import Progress
+
+_MOST_NAMED = 3
+_MOST_PAIRED = 5
+
+
+def write_report(
+    places: Sequence[str | Path],
+    target: Path,
+    *,
+    documents: str | Mapping[str, str] | None = None,
+    thumbnails: str | None = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> tuple[list[Path], list[str]]:
+    """Writes the page of the folders, and returns the paths of its files and notes."""
+    with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
+        named, own = [split_name(str(each)) for each in places], (target.name, f"{target.stem}_data/")
+        here = target.parent.resolve()
+        folders = [(name, read_results(place, replaced=own if Path(place).resolve() == here else ())) for name, place in named]
+        texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
+        pictures = None if thumbnails is None else _Pictures(thumbnails)
+        source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+        written = write_page(target, source)
+        notes = [] if pictures is None else pictures.notes
+        if len(written) > 1:
+            notes = [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page", *notes]
+        return written, notes
+
+
+def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:
+    """Writes the page of each folder of results that has none, as `rankwell report FOLDER` does. Raises as `refuse_pages`."""
+    lacking = [folder for folder in dict.fromkeys(folders) if not _has_page(folder)]
+    refuse_pages(lacking)
+    for place, folder in enumerate(lacking):
+        if progress is not None:
+            progress("pages", place, len(lacking))
+        write_report([folder], folder / NAME)
+    if progress is not None and lacking:
+        progress("pages", len(lacking), len(lacking))
+
+
+def refuse_pages(folders: Iterable[Path]) -> None:
+    """Raises BadUsage, except with `--overwrite`, for a file in the place of a page that is not as rankwell wrote it there."""
+    for folder in folders if not may_overwrite() else ():
+        page = folder / NAME
+        if page.exists() and digest_of(page) not in [state.get(NAME) for state in _listed(folder)]:
+            raise BadUsage(f"{page} was not written by rankwell, or was changed since; move it to another place, or --overwrite.")
+
+
+def _has_page(folder: Path) -> bool:
+    """Whether a folder has its page with all lists beside it, as they were written."""
+    files, beside = _listed(folder)[0], f"{Path(NAME).stem}_data/"
+    own = [name for name in files if name == NAME or name.startswith(beside)]
+    return NAME in own and all((folder / name).is_file() and digest_of(folder / name) == files[name] for name in own)
+
+
+def _listed(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The files that a folder's manifest lists with their digests, and those that were written before a process was killed."""
+    manifest = read_manifest(folder) if is_result_folder(folder) else None
+    return ({}, {}) if manifest is None else (manifest.files, manifest.written)
+
+
+def page_source(
+    folders: Named,
+    *,
+    texts: Mapping[str, str] | None = None,
+    pictures: "_Pictures | None" = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> PageSource:
+    """The source of the page: a folder as it was written, with its comparison where it has one, else a new comparison."""
+    gathered = from_folders(folders, details=False)
+    names, runs = run_names(folders), gathered.runs
+    listed = runs[:_MOST_NAMED] + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
+    (_, first), *others = folders
+    summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
+    here = ("run", "against")
+    rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
+    stored = {} if others else read_further(first)
+    verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
+    groups: Sequence[Row] = stored.get("groups", ())
+    systems: Sequence[Row] = stored.get("systems", ())
+    rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules
+    notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
+    if not verdicts and len(runs) > 1:
+        comparison, lacking = _compared(gathered, seed)
+        rows = [row for row in rows if row.get("against") is None]
+        notes += lacking
+        if comparison is not None:
+            rows, groups, systems = [*rows, *comparison.differences], comparison.groups, comparison.systems
+            verdicts = [*_against_one(comparison, len(runs)), *comparison.verdicts]
+            rules, notes = {**rules, **comparison.describe()}, [*notes, *comparison.notes]
+    return PageSource(
+        title=title or " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1]))),
+        protocol=gathered.origin.protocol,
+        values=gathered.values,
+        row_attributes=gathered.row_attributes,
+        rows=rows,
+        places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
+        verdicts=verdicts,
+        pair=_pair(rows, systems, verdicts),
+        failures=stored.get("failures", ()),
+        groups=groups,
+        notes=list(dict.fromkeys(notes)),
+        rules=rules,
+        inputs={name: digest for _, folder in reversed(folders) for name, digest in folder.inputs.items()},
+        better=gathered.origin.better,
+        texts=texts or {},
+        pictures=pictures,
+        seed=seed,
+    )
+
+
+def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
+    """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
+    compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)]
+    if not any(one == other for one, other in combinations(compared, 2)):
+        return None, []
+    first, n = gathered.runs[0], len(gathered.runs)
+    many = f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} pairs"
+    notes, baseline = ([many], first) if n > _MOST_PAIRED else ([], None)
+    origin, attributes = gathered.origin, gathered.row_attributes
+    try:
+        return compare_values(gathered.values, row_attributes=attributes, baseline=baseline, seed=seed, origin=origin), notes
+    except NothingToEvaluate as error:
+        return None, [f"not compared: {error}"]
+
+
+def _against_one(comparison: Results, runs: int) -> list[str]:
+    """One sentence on many runs compared with one: the numbers better and worse by the first measure; empty for few runs."""
+    first = comparison.differences[0]
+    rows = [row for row in comparison.differences if row["of"] == first["of"]]
+    if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
+        return []
+    sign = -1 if first["better"] == "lower" else 1
+    decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
+    better, worse = sum(decisive), len(decisive) - sum(decisive)
+    ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
+    return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
+
+
+def _pair(rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]) -> tuple[str, str] | None:
+    """The runs that the headline is about, the second less the first: runner-up and leader where one verdict is on all."""
+    differences = [row for row in rows if row.get("against") is not None and row.get("of")]
+    if not differences:
+        return None
+    first = differences[0]
+    pairs = [row for row in differences if difference_label(row) == difference_label(first) and row["of"] == first["of"]]
+    if len(verdicts) < len(pairs):
+        ranked = sorted((row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"])
+        names = list(dict.fromkeys(row["run"] for row in ranked))
+        if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
+            return names[1], names[0]
+    return first["against"], first["run"]
+
+
+class _Pictures:
+    """The pictures of items as `data:` addresses, by a folder or a pattern with `{id}`."""
+
+    def __init__(self, place: str) -> None:
+        if "{id}" not in place and not Path(place).is_dir():
+            raise BadUsage(f"--thumbnails {place!r}: no such folder; name one, or the place of each item as 'img/{{id}}.jpg'.")
+        self._place = place
+        self.notes: list[str] = []
+
+    def __call__(self, items: Sequence[str]) -> dict[str, str]:
+        """The pictures of those items that have one; `notes` lists the missing ones."""
+        files = {item: self._file(item) for item in items} if "{id}" in self._place else locate(items, Path(self._place))
+        thumbnails = Thumbnails({item: path for item, path in files.items() if path is not None}, longest=160)
+        shown = {item: image for item in items if (image := thumbnails[item].image) is not None}
+        bare = [item for item in items if item not in shown]
+        if bare:
+            some = f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
+            self.notes.append(f"{len(bare)} of {len(items)} items have no picture: {some}")
+        return {item: data_uri(image) for item, image in shown.items()}
+
+    def _file(self, item: str) -> Path | None:
+        """The file of an item by the pattern; None for a path that leaves the pattern's folder."""
+        fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
+        path = Path(self._place.replace("{id}", item)).resolve()
+        return path if fixed in path.parents else None
