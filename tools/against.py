@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "benchmarks"), str(ROOT / "tools")]
 
 from fuzz import MEMORY, resident  # noqa: E402
-from hardening.cases import CASES, Case  # noqa: E402
+from hardening.cases import Case  # noqa: E402
+from hardening.story import CASES  # noqa: E402
 
 SNIPPET = """
 import resource, sys

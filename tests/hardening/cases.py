@@ -1,4 +1,4 @@
-"""What once broke rankwell, or passed for right: command lines or public names that every version since 5a950af has, files, and
+"""What files once broke, or passed for right: command lines or public names that every version since 5a950af has, files, and
 the right result. `tools/against.py REVISION` runs them on two versions, test_cases.py on this one."""
 
 import json
@@ -31,13 +31,19 @@ class Case(NamedTuple):
     mib: int = 2000
 
 
-def _text(name: str, text: str, more: dict[str, str] | None = None) -> Write:
+def text_files(files: dict[str, str]) -> Write:
+    """Files of text by name."""
+
     def _write(folder: Path) -> None:
-        for key, each in {name: text, **(more or {})}.items():
+        for key, each in files.items():
             (folder / key).parent.mkdir(parents=True, exist_ok=True)
             (folder / key).write_text(each, encoding="utf-8", newline="")
 
     return _write
+
+
+def _text(name: str, text: str, more: dict[str, str] | None = None) -> Write:
+    return text_files({name: text, **(more or {})})
 
 
 def _runs(name: str = "run", text: str = "", **more: str) -> Write:
@@ -408,5 +414,5 @@ ESCAPED = [
         shows="licence",
     ),
 ]
-CASES = {"1 right": RIGHT, "2 bad input": BAD, "2 valid input": VALID, "3 bounded": BOUNDED, "4 escaped": ESCAPED}
+HOSTILE = {"1 right": RIGHT, "2 bad input": BAD, "2 valid input": VALID, "3 bounded": BOUNDED, "4 escaped": ESCAPED}
 """The cases by section."""

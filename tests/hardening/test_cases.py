@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from against import Outcome, process, ran, wrong_in
-from hardening.cases import CASES, Case
+from hardening.cases import Case
+from hardening.story import CASES
 from regression.running import in_process
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"

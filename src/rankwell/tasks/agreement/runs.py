@@ -35,8 +35,10 @@ def is_run(place: Any) -> bool:
     if not exists(place) or Path(place).is_dir():
         return False
     head = Head.of(Source(place))
-    found = [] if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8] else io.scored(head)
-    return bool(found) and found[0][1].holds == "run"
+    if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
+        return False
+    run, vectors = (max((sure for sure, _ in io.scored(head, holds)), default=0) for holds in ("run", "embeddings"))
+    return run > vectors
 
 
 class RunAgreement:

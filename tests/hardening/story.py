@@ -1,0 +1,115 @@
+"""Cases of what users met with files of every kind: their own files replaced, mistakes passed over, inputs as they hold them."""
+
+import json
+
+from hardening.cases import HOSTILE, Case, Write, text_files
+
+QUERIES = [str(number) for number in range(1, 21)]
+_LETTERS = "abcdefgh"
+
+
+def _world(run: str = "{query} Q0 d{query}{letter} {rank} {score} t", query: str = "{number}", **more: str) -> Write:
+    """Judgments of 20 queries, a run that finds the relevant items first, its lines by a pattern, and more files."""
+    judged = [(number, letter, grade) for number in QUERIES for letter, grade in (("a", 2), ("b", 1), ("h", 0))]
+    found = [(number, place, letter) for number in QUERIES for place, letter in enumerate(_LETTERS)]
+    lines = [
+        run.format(query=query.format(number=number), letter=letter, rank=place + 1, score=9.5 - place)
+        for number, place, letter in found
+    ]
+    qrels = "".join(f"{number} 0 d{number}{letter} {grade}\n" for number, letter, grade in judged)
+    return text_files({"qrels": qrels, "run": "".join(f"{line}\n" for line in lines), **more})
+
+
+def _squad() -> str:
+    answered = {"id": "q1", "question": "?", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False}
+    impossible = {"id": "q2", "question": "?", "answers": [], "is_impossible": True}
+    gold = {"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "a b c", "qas": [answered, impossible]}]}]}
+    return json.dumps(gold)
+
+
+_BEIR = {"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{number}\td{number}a\t1\n" for number in QUERIES)}
+KEPT = [
+    Case("convert replaces a file", "convert run kept.csv", _world(**{"kept.csv": "mine"}), shows="exists"),
+    Case(
+        "fuse replaces a file",
+        "fuse run run2 -o kept.run",
+        _world(**{"kept.run": "mine", "run2": "1 Q0 d1a 1 2 t\n"}),
+        shows="exists",
+    ),
+    Case("evaluate -o replaces someone's summary.csv", "evaluate qrels run -o mine", _world(**{"mine/summary.csv": "mine"})),
+    Case(
+        "report replaces someone's page",
+        "evaluate qrels run -m AP -o out\nreport out -o kept.html",
+        _world(**{"kept.html": "<p>mine</p>"}),
+    ),
+]
+MISTAKES = [
+    Case(
+        "ranks and scores are swapped",
+        "evaluate qrels run -m RR",
+        _world("{query} Q0 d{query}{letter} {score} {rank} t"),
+        codes=(0, 2),
+        shows="swapped",
+    ),
+    Case(
+        "scores are distances",
+        "evaluate qrels run -m RR",
+        _world("{query} Q0 d{query}{letter} {rank} -{score} t"),
+        codes=(0,),
+        shows="Are they distances",
+    ),
+    Case(
+        "most queries are missing",
+        "evaluate qrels run -m RR",
+        text_files(
+            {"qrels": "".join(f"{number} 0 d{number}a 1\n" for number in QUERIES), "run": "1 Q0 d1a 1 2 t\n2 Q0 d2a 1 2 t\n"}
+        ),
+        codes=(0,),
+        shows="2 of the 20 judged queries",
+    ),
+    Case(
+        "ids of queries are padded with zeros",
+        "evaluate qrels run -m RR",
+        _world(query="000{number}"),
+        codes=(4,),
+        shows="leading zeros",
+    ),
+    Case("check passes an item listed twice", "check qrels run", _world(run="{query} Q0 d{query}a {rank} {score} t"), codes=(1,)),
+]
+INPUTS = [
+    Case(
+        "lists of ids in Python",
+        "python: print(rw.evaluate({'q': ['d1', 'd2']}, {'mine': {'q': ['d2', 'd3']}}, ['RR']).summary)",
+        codes=(0,),
+        shows="'mean': 1.0",
+    ),
+    Case(
+        "a function in the list of measures",
+        "python: rw.evaluate({'q': {'d1': 1}}, {'mine': {'q': {'d1': 1.0}}}, [lambda view: view.above])",
+        codes=(0, 2),
+    ),
+    Case("a BEIR folder as judgments", "evaluate beir run -m RR", _world(**_BEIR), codes=(0,), shows="1.0000"),
+    Case(
+        "MS MARCO's collection as texts",
+        "encode collection.tsv --model tfidf-svd:2 --fit collection.tsv -o out.npy",
+        text_files({"collection.tsv": "1\tcat dog\n2\tcat cow\n3\tdog cow\n4\tcow pig\n"}),
+        codes=(0,),
+        holds=("out.npy",),
+    ),
+    Case("two runs without judgments", "agree --reference run run2", _world(run2="1 Q0 d1a 1 2 t\n"), codes=(0,), shows="RBO"),
+    Case(
+        "texts that answer SQuAD 2.0",
+        "answers gold.json texts.json",
+        text_files({"gold.json": _squad(), "texts.json": '{"q1": "the b", "q2": ""}'}),
+        codes=(0,),
+        shows="convention=squad2",
+    ),
+    Case(
+        "a result by its measure",
+        "python: print(rw.evaluate({'q': {'d': 1}}, {'r': {'q': {'d': 1.0}}}, ['RR'])['RR'])",
+        codes=(0,),
+        shows="1.0",
+    ),
+]
+CASES = {**HOSTILE, "their own files": KEPT, "mistakes": MISTAKES, "inputs as held": INPUTS}
+"""All cases by section."""
