@@ -75,7 +75,7 @@ def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
     text = compare(*two).text
 
     assert text.startswith("new is better than old by 0.1")
-    assert "the secondary measure MnR agrees" in text.splitlines()[0]
+    assert "better by the secondary measure MnR, too" in text.splitlines()[0]
 
 
 def test_a_name_before_a_folder_is_that_of_its_run(two):

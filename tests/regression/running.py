@@ -214,6 +214,11 @@ def _measurements() -> Generator[None]:
 
 @contextlib.contextmanager
 def workspace(build: Callable[[Path], None]) -> Generator[Workspace]:
-    """A workspace in a folder that is removed afterwards."""
+    """A workspace in a folder that is removed afterwards, with the modules that were imported from it."""
     with tempfile.TemporaryDirectory(prefix="goldens-") as folder:
-        yield Workspace(Path(folder) / "world", build)
+        try:
+            yield Workspace(Path(folder) / "world", build)
+        finally:
+            for name, module in list(sys.modules.items()):
+                if str(getattr(module, "__file__", None) or "").startswith(folder):
+                    del sys.modules[name]
