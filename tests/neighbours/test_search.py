@@ -14,7 +14,7 @@ from rankwell.core.kernels.similarity import Space, score_pairs
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
 from rankwell.io.files import read_ranking
-from rankwell.neighbours import BACKENDS, Groups, TopK, ranks_of, search
+from rankwell.neighbours import BACKENDS, Groups, TopK, passes, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")
 DAILY_COSINE = ["cosine", *(pytest.param(metric, marks=pytest.mark.slow) for metric in METRICS[1:])]
@@ -284,6 +284,68 @@ def test_vectors_that_are_equal_in_float32_are_multiplied_in_float64(metric, bac
     assert_same_lists(nearest, neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item), 4)
     found = ranks_of(items[:15], items, nearest.positions, metric=metric, exclude="self", backend=backend, item_block=250)
     assert (found.above + found.before).tolist() == [[0, 1, 2, 3]] * 15
+
+
+class Counting(np.ndarray):
+    """An array that counts the rows of it that are sliced."""
+
+    rows = 0
+
+    def __getitem__(self, key):
+        found = np.asarray(self)[key]
+        if isinstance(key, slice):
+            Counting.rows += len(found)
+        return found
+
+
+@pytest.mark.parametrize("metric", DAILY_COSINE)
+def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monkeypatch):
+    monkeypatch.setattr("rankwell.core.kernels.sweep._READY_BYTES", 1 << 14)
+    rng = np.random.default_rng(21)
+    items, queries = rng.standard_normal((3000, 8), dtype=np.float32), rng.standard_normal((4000, 8), dtype=np.float32)
+    counted, wanted = items.view(Counting), rng.integers(0, 3000, (4000, 2))
+    lists, counts = search(queries, items, k=3, metric=metric), ranks_of(queries, items, wanted, metric=metric)
+
+    for memory in (1 << 40, 4000 * passes(4000, 8, 3, metric=metric).state // 3, 1 << 18):
+        plan, Counting.rows = passes(4000, 8, 3, metric=metric, memory=memory), 0
+        found = search(queries, counted, k=3, metric=metric, memory=memory, item_block=100)
+        assert bytes_of(found) == bytes_of(lists)
+        # The centre of `l2` is that of the first items.
+        assert Counting.rows == plan.passes * 3000 + (3000 if metric == "l2" else 0)
+        for each, other in zip(ranks_of(queries, counted, wanted, metric=metric, memory=memory), counts, strict=True):
+            assert each.tobytes() == other.tobytes()
+
+
+def test_passes_are_the_state_of_all_queries_divided_by_the_memory():
+    assert 10_500 < passes(1, 768, 100).state < 11_500
+    assert passes(10**6, 768, 100, memory=1 << 30).passes == -(-(10**6) // ((1 << 30) // passes(1, 768, 100).state))
+    assert passes(10**6, 16, 10, memory=2 << 30).passes == 1
+    assert passes(5, 16, 10, memory=1).passes == 5
+    with pytest.raises(BadUsage, match="memory of 0 bytes"):
+        search(np.ones((2, 2)), np.ones((2, 2)), k=1, memory=0)
+
+
+@pytest.mark.parametrize(("shared", "spaces"), [(0, [False]), (12, [False]), (40, [False, True])])
+def test_counting_stays_in_float32_while_the_share_of_products_in_doubt_is_small(shared, spaces, monkeypatch):
+    # The more the vectors share, the closer their cosines: at 12, about 80 of 20,000 items are in doubt for each query.
+    made = list[bool]()
+
+    class Watched(Space):
+        def __init__(self, *tables, double=False):
+            made.append(double)
+            super().__init__(*tables, double=double)
+
+    monkeypatch.setattr("rankwell.neighbours.Space", Watched)
+    rng = np.random.default_rng(22)
+    common = shared * rng.standard_normal(96, dtype=np.float32)
+    items, queries = (common + rng.standard_normal((n, 96), dtype=np.float32) for n in (20_000, 1000))
+
+    found = ranks_of(queries, items, np.arange(1000)[:, None])
+
+    assert made == spaces
+    exact = score_pairs(queries, items, np.repeat(np.arange(10), 20_000), np.tile(np.arange(20_000), 10), "cosine")
+    exact = exact.reshape(10, 20_000)
+    assert found.above[:10, 0].tolist() == (exact > np.diag(exact)[:, None]).sum(axis=1).tolist()
 
 
 def test_integers_are_multiplied_without_error():

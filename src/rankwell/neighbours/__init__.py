@@ -4,16 +4,18 @@ Whatever the backend, block sizes or threads, the results are the same to the la
 what is clearly above or below, and the rest is scored in float64 by `rankwell.core.kernels.similarity`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
 from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs, Exclusion, Groups, ProductHits, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, score_pairs
-from rankwell.core.kernels.workers import in_threads, processors
+from rankwell.core.kernels.sweep import Passes, QueryRange, SomeFindings, Sweep, plan_passes, ranges_of
+from rankwell.core.kernels.workers import processors, spare_memory
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints, RankCounts
@@ -24,12 +26,15 @@ from rankwell.errors import BadInput, BadUsage, MissingExtra
 # Called with the products done and the products in all.
 Progress = Callable[[int, int], None]
 _LOWEST = -1e38  # above minus infinity, which marks who is excluded
-_QUERY_BYTES = 96 << 20
-_ITEM_BYTES = 12 << 20  # of each thread that works on blocks of its own
+_ITEM_BYTES = 12 << 20
 _PATIENCE = 8
+_BYTES_LISTED = 24  # of a candidate in a shortlist
+_FREE = 32
+# Scoring a pair exactly costs as much as 32 products of long vectors, and an overhead as of 300 dimensions; a product in float64
+# costs twice as much as one in float32.
+_PRODUCTS_SCORED, _OVERHEAD = 32, 300
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
-PartResult = TypeVar("PartResult")
 
 
 class Multiplier(Protocol):
@@ -100,6 +105,7 @@ class SearchOptions:
     metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose name is the query's.
     groups: excludes items with the query's label. device: of torch; None takes a GPU where there is one.
     query_block, item_block: numbers of vectors that are multiplied at once; None takes those that suit the backend.
+    memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the memory that is available.
     """
 
     metric: Metric = "cosine"
@@ -109,6 +115,16 @@ class SearchOptions:
     device: str | None = None
     query_block: int | None = None
     item_block: int | None = None
+    memory: int | None = None
+
+
+def passes(queries: int, dimensions: int, k: int, *, metric: Metric = "cosine", memory: int | None = None) -> Passes:
+    """Number of times that a search for the best k reads its items, and the bytes of memory that each query takes.
+
+    memory: bytes for all queries that are worked on at once; None as in `SearchOptions`.
+    """
+    state = 8 * (dimensions + (metric == "l2")) + _BYTES_LISTED * width(k)
+    return plan_passes(queries, state, spare_memory() if memory is None else memory)
 
 
 @takes_options(SearchOptions)
@@ -130,12 +146,14 @@ def search(
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     task = _Task(queries, items, options, progress)
     depth = min(k, task.items.n)
-    parts = task.run(lambda part: _search_part(task, part, depth), 24 * width(depth)) if depth else []
     shape = task.queries.n, k
     positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-    if parts:
-        positions[:, :depth] = np.concatenate([part.positions for part in parts])
-        scores[:, :depth] = np.concatenate([part.scores for part in parts])
+
+    def _finish(findings: _BestItems) -> None:
+        positions[findings.queries, :depth], scores[findings.queries, :depth] = findings.best()
+
+    if depth:
+        task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 
@@ -159,25 +177,18 @@ def ranks_of(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
             f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
         )
-    parts = task.run(lambda part: _rank_part(task, part, wanted[part.start : part.stop]), 64 * wanted.shape[1])
-    if not parts:
-        none = np.zeros(wanted.shape, np.int64)
-        return RankCounts(np.zeros(wanted.shape), none, none, none)
-    return RankCounts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    found = RankCounts(np.full(wanted.shape, np.nan), *(np.full(wanted.shape, -1, dtype=np.int64) for _ in range(3)))
 
+    def _finish(findings: _RankCounts) -> None:
+        for whole, part in zip(found, findings.found(), strict=True):
+            whole[findings.queries] = part
 
-@dataclass
-class _QueryRange:
-    """A range of queries, their vector space, and the number of their products that are done."""
-
-    start: int
-    stop: int
-    space: Space
-    done: int = 0
+    task.run(lambda space, part: _RankCounts(task, space, part, wanted[part.queries]), _finish, 64 * wanted.shape[1])
+    return found
 
 
 class _Task:
-    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the tiles of work."""
+    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the passes over the items."""
 
     def __init__(
         self, queries: Embeddings | Vectors, items: Embeddings | Vectors, options: SearchOptions, progress: Progress | None
@@ -185,131 +196,176 @@ class _Task:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
         self._backend, self._device, self._progress, self._done = BACKENDS[options.backend], options.device, progress, 0
-        self._double, self._lock = False, Lock()
+        self._lock, self._memory = Lock(), options.memory
         self.query_block = self._backend.query_block if options.query_block is None else options.query_block
-        self.item_block = self._backend.item_block if options.item_block is None else options.item_block
+        self._item_block = self._backend.item_block if options.item_block is None else options.item_block
         if options.item_block is None and self._backend.parallel:
-            self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
-        if min(self.query_block, self.item_block) < 1:
-            raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
+            self._item_block = max(256, min(self._item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
+        if min(self.query_block, self._item_block) < 1:
+            raise BadUsage(f"blocks of {self.query_block} queries and {self._item_block} items; a block has one or more.")
+        if options.memory is not None and options.memory < 1:
+            raise BadUsage(f"a memory of {options.memory} bytes; it has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
 
-    def run(self, work: Callable[["_QueryRange"], PartResult | None], bytes_each: int) -> list[PartResult]:
-        """The result of the work for every part of the queries, in order; bytes_each: memory per query besides its vector.
+    def run(
+        self, begin: Callable[[Space, QueryRange], SomeFindings], finish: Callable[[SomeFindings], None], bytes_each: int
+    ) -> None:
+        """Finishes the findings for all queries, each after all items; bytes_each: memory per query besides its vector.
 
-        Where the work gives up, because products in float32 distinguish too few pairs, it is done again in float64.
+        Where one gives up, because products in float32 distinguish too few pairs, it is made again in float64.
         """
-        width, n = self.space().width, self.queries.n
+        space, n = Space(self.queries, self.items, self.metric), self.queries.n
+        memory = spare_memory() if self._memory is None else self._memory
+        passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
-        rows = max(1, min(_QUERY_BYTES // workers // (8 * width + bytes_each), -(-n // workers)))
+        with _blas_threads(workers):
+            for number in range(passes):
+                rows = range(n * number // passes, n * (number + 1) // passes)
+                again = self._pass(space, ranges_of(rows, self.query_block, workers), begin, finish, workers)
+                if again:
+                    space = Space(self.queries, self.items, self.metric, double=True)
+                    self._pass(space, again, begin, finish, workers)
 
-        def _done(start: int) -> PartResult:
-            part = _QueryRange(start, min(start + rows, n), self.space())
-            result = work(part)
-            if result is None:
-                self.advance(part, -part.done)
-                self._double, part.space = True, self.space(double=True)
-                result = work(part)
-            if result is None:
-                raise RuntimeError("products in float64 are never given up")
-            return result
+    def _pass(
+        self,
+        space: Space,
+        parts: Sequence[range],
+        begin: Callable[[Space, QueryRange], SomeFindings],
+        finish: Callable[[SomeFindings], None],
+        workers: int,
+    ) -> list[range]:
+        """Finishes the findings of some queries in one pass over the items; the ranges of those that gave up."""
 
-        if workers == 1:
-            return in_threads(_done, range(0, n, rows), workers=1)
-        from threadpoolctl import threadpool_limits
+        def _start(vectors: Reals) -> Multiplier:
+            return self._backend.open(vectors, self.query_block, self._item_block, self._device)
 
-        with threadpool_limits(max(1, processors() // workers), user_api="blas"):
-            return in_threads(_done, range(0, n, rows), workers=workers)
+        shared = self._backend.parallel
+        sweep = Sweep(space, self.items.n, _start, item_block=self._item_block, workers=workers, shared=shared)
+        return sweep.run(parts, lambda part: begin(space, part), finish)
 
-    def space(self, *, double: bool = False) -> Space:
-        """The space in which vectors are multiplied; float64 once float32 has distinguished too few pairs."""
-        return Space(self.queries, self.items, self.metric, double=double or self._double)
-
-    def advance(self, part: "_QueryRange", products: int) -> None:
-        """Counts finished products and reports their number."""
+    def advance(self, products: int) -> None:
+        """Counts finished products, or takes back a number of them, and reports their number."""
         with self._lock:
-            part.done += products
             self._done += products
             if self._progress is not None:
                 self._progress(self._done, self.queries.n * self.items.n)
-
-    def open(self, block: Block) -> Multiplier:
-        """The multiplier for some queries."""
-        return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
-
-    def tiles(
-        self, part: "_QueryRange", block: Block, multiplier: Multiplier
-    ) -> Iterator[tuple[slice, int, Block, ExcludedPairs]]:
-        """The rows of each tile, its first item, its items, and its excluded pairs; the items in ascending order."""
-        for start in range(0, self.items.n, self.item_block):
-            loaded = part.space.items(start, min(start + self.item_block, self.items.n))
-            multiplier.load(loaded.vectors)
-            for top in range(0, len(block.vectors), self.query_block):
-                rows = slice(top, min(top + self.query_block, len(block.vectors)))
-                queries = slice(part.start + rows.start, part.start + rows.stop)
-                yield rows, start, loaded, self.exclusion.excluded(queries, start, len(loaded.reach))
-                self.advance(part, (rows.stop - rows.start) * len(loaded.reach))
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
         """(pairs,) exact scores."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
-def _search_part(task: _Task, part: _QueryRange, k: int) -> Best | None:
-    """The best k of a range of queries; None where float32 products leave too many pairs to be scored exactly."""
-    space, first = part.space, part.start
-    block = space.queries(first, part.stop)
-    patience = np.inf if space.double else _PATIENCE
+@contextmanager
+def _blas_threads(workers: int) -> Generator[None]:
+    """Divides the processors among the workers while they multiply."""
+    if workers == 1:
+        yield
+        return
+    from threadpoolctl import threadpool_limits
 
-    shortlist = Shortlist(k, space, block.squares, lambda rows, columns: task.score(rows + first, columns), patience=patience)
-    multiplier = task.open(block)
-    for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
-        reach = block.reach[rows]
-        slack = space.slack(reach, loaded.reach.max())
-        cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
-        hits = multiplier.hits(rows, cut, _rounded(slack, space, np.inf), k, excluded)
-        offered = hits.rows + rows.start
-        bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
-        shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
-        if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
-            shortlist.raise_entry(rows)
-        if shortlist.gave_up:
-            return None
-    return shortlist.best()
+    with threadpool_limits(max(1, processors() // workers), user_api="blas"):
+        yield
 
 
-def _rank_part(task: _Task, part: _QueryRange, wanted: Ints) -> RankCounts | None:
-    """The rank counts of the wanted items of a range of queries; None as for `_search_part`."""
-    space, first = part.space, part.start
-    block = space.queries(first, part.stop)
-    row, column = np.nonzero(wanted >= 0)
-    is_excluded = task.exclusion.is_excluded(row + first, wanted[row, column])
-    if is_excluded.any():
-        bad = int(np.flatnonzero(is_excluded)[0])
-        query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
-        raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
-    scores = np.full(wanted.shape, np.nan)
-    scores[row, column] = task.score(row + first, wanted[row, column])
-    place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
-    above, tied, before = (np.zeros(wanted.shape, dtype=np.int64) for _ in range(3))
-    multiplier, scored = task.open(block), 0
-    for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
-        slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
-        low, high = _rounded(place[rows] - slack, space, -np.inf), _rounded(place[rows] + slack, space, np.inf)
-        counted = multiplier.counts(rows, low, high, excluded)
-        scored += len(counted.rows)
-        if scored > 4 * _PATIENCE * (len(row) + 1000) and not space.double:
-            return None
-        above[rows] += counted.above
-        at = counted.rows + rows.start, counted.which
-        columns = counted.columns + start
-        near, mine = task.score(at[0] + first, columns), scores[at]
-        np.add.at(above, at, near > mine)
-        np.add.at(tied, at, near == mine)
-        np.add.at(before, at, (near == mine) & (columns < wanted[at]))
-    for counts in (above, tied, before):
-        counts[wanted < 0] = -1
-    return RankCounts(scores, above, tied, before)
+class _Findings:
+    """A range of queries, and the number of their products that are done."""
+
+    def __init__(self, task: _Task, space: Space, part: QueryRange) -> None:
+        self._task, self._space, self._first, self._block = task, space, part.rows.start, part.block
+        self.queries, self._done = part.queries, 0
+
+    def _tiles(self, start: int, items: Block) -> Iterator[tuple[slice, slice, ExcludedPairs]]:
+        """The rows of the queries that are multiplied at once, those in a multiplier, and their excluded pairs."""
+        n, size = len(self._block.vectors), len(items.reach)
+        number = -(-n // self._task.query_block)
+        for tile in range(number):
+            top, end = n * tile // number, n * (tile + 1) // number
+            queries = slice(self.queries.start + top, self.queries.start + end)
+            excluded = self._task.exclusion.excluded(queries, start, size)
+            yield slice(top, end), slice(self._first + top, self._first + end), excluded
+            self._done += (end - top) * size
+            self._task.advance((end - top) * size)
+
+    def _gives_up(self) -> bool:
+        """Whether the work is void, which takes back what was reported; False, as `take` returns it."""
+        self._task.advance(-self._done)
+        return False
+
+
+class _BestItems(_Findings):
+    """The shortlists of a range of queries."""
+
+    def __init__(self, task: _Task, space: Space, part: QueryRange, k: int) -> None:
+        super().__init__(task, space, part)
+        self._k = k
+        patience = np.inf if space.double else _PATIENCE
+        first, score = part.queries.start, task.score
+        self._shortlist = Shortlist(
+            k, space, part.block.squares, lambda rows, columns: score(rows + first, columns), patience=patience
+        )
+
+    def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
+        for rows, theirs, excluded in self._tiles(start, items):
+            slack = space.slack(reach[rows], items.reach.max())
+            cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
+            hits = multiplier.hits(theirs, cut, _rounded(slack, space, np.inf), k, excluded)
+            offered = hits.rows + rows.start
+            bound = space.slack(reach[offered], items.reach[hits.columns])
+            shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
+            if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
+                shortlist.raise_entry(rows)
+            if shortlist.gave_up:
+                break
+        return self._gives_up() if shortlist.gave_up else True
+
+    def best(self) -> Best:
+        """The best k of every query, exactly."""
+        return self._shortlist.best()
+
+
+class _RankCounts(_Findings):
+    """The rank counts of the wanted items of a range of queries. wanted: (queries of the range, m)."""
+
+    def __init__(self, task: _Task, space: Space, part: QueryRange, wanted: Ints) -> None:
+        super().__init__(task, space, part)
+        self._wanted, first = wanted, part.queries.start
+        row, column = np.nonzero(wanted >= 0)
+        is_excluded = task.exclusion.is_excluded(row + first, wanted[row, column])
+        if is_excluded.any():
+            bad = int(np.flatnonzero(is_excluded)[0])
+            query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
+            raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
+        scores = np.full(wanted.shape, np.nan)
+        scores[row, column] = task.score(row + first, wanted[row, column])
+        self._place = space.place(np.where(wanted >= 0, scores, 0.0), part.block.squares[:, None])
+        self.counts = RankCounts(scores, *(np.zeros(wanted.shape, dtype=np.int64) for _ in range(3)))
+        self._scored, self._free = 0, _FREE * (len(row) + 1000)
+        self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
+
+    def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        space, (scores, above, tied, before) = self._space, self.counts
+        for rows, theirs, excluded in self._tiles(start, items):
+            slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
+            place = self._place[rows]
+            low, high = _rounded(place - slack, space, -np.inf), _rounded(place + slack, space, np.inf)
+            counted = multiplier.counts(theirs, low, high, excluded)
+            self._scored += len(counted.rows)
+            if self._scored > self._free + self._done * self._doubtful and not space.double:
+                return self._gives_up()
+            above[rows] += counted.above
+            at, columns = (counted.rows + rows.start, counted.which), counted.columns + start
+            near, mine = self._task.score(at[0] + self.queries.start, columns), scores[at]
+            np.add.at(above, at, near > mine)
+            np.add.at(tied, at, near == mine)
+            np.add.at(before, at, (near == mine) & (columns < self._wanted[at]))
+        return True
+
+    def found(self) -> RankCounts:
+        """The counts, -1 without an item."""
+        for counts in self.counts[1:]:
+            counts[self._wanted < 0] = -1
+        return self.counts
 
 
 def _rounded(values: Floats, space: Space, towards: float) -> Reals:

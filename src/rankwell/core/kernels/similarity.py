@@ -161,17 +161,19 @@ class Space:
         if steps > 0.5:
             raise BadInput(f"{self._d} dimensions; vectors of {2**21} at most can be compared.")
         self._share = steps / (1 - steps)
-        self._out = np.empty((0, self.width), dtype=self.dtype)
 
-    def queries(self, start: int, stop: int) -> Block:
-        """Some queries, ready. Raises BadInput that names a vector which is not finite, zero under cosine, or too long."""
-        return self._ready("query", start, stop, np.empty((stop - start, self.width), dtype=self.dtype))
+    def queries(self, start: int, stop: int, out: Reals | None = None) -> Block:
+        """Some queries, ready in `out`. Raises BadInput that names one that is not finite, zero under cosine, or too long."""
+        out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
+        found = self._ready("query", start, stop, out)
+        if found.vectors is not out:
+            out[...] = found.vectors
+        return found._replace(vectors=out)
 
-    def items(self, start: int, stop: int) -> Block:
-        """Some items, ready until the next call. Raises as `queries` does."""
-        if len(self._out) < stop - start:
-            self._out = np.empty((stop - start, self.width), dtype=self.dtype)
-        return self._ready("item", start, stop, self._out[: stop - start])
+    def items(self, start: int, stop: int, out: Reals | None = None) -> Block:
+        """Some items, ready in `out`, or in place where they are as they should be. Raises as `queries` does."""
+        out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
+        return self._ready("item", start, stop, out)
 
     def _ready(self, side: Literal["query", "item"], start: int, stop: int, out: Reals) -> Block:
         raw = np.asarray(self._tables[side].vectors[start:stop])

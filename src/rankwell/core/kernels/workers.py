@@ -24,6 +24,16 @@ def processors() -> int:
     return min([number, *_LIMITS])
 
 
+def spare_memory() -> int:
+    """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB where that is unknown."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    found = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 1 << 30)
+    return found // 4
+
+
 def machine() -> dict[str, Any]:
     """The system, its processor by name, the numbers of processors and of threads, and the GPU where torch uses one."""
     try:
