@@ -96,6 +96,31 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    from rankwell.core.kernels.workers import threads_from
+
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options, threads = _without_threads(arguments[:end])
+    with threads_from(threads):
+        return _run_command([*options, *arguments[end:]])
+
+
+def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
+    """The arguments without `--threads N`, which every command takes, and the text of the number. Raises BadUsage."""
+    from rankwell.errors import BadUsage
+
+    rest, found, words = list[str](), list[str](), iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name == "--threads":
+            found.append(value if equals else next(words, ""))
+        else:
+            rest.append(word)
+    if len(found) > 1:
+        raise BadUsage("--threads: given twice; once is enough.")
+    return rest, found[0] if found else None
+
+
+def _run_command(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
     from rankwell.core.options import bind, files_to_write, overwriting
     from rankwell.errors import BadUsage

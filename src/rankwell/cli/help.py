@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.core.options import QUIET, REQUIRED, Argument, arguments_of, texts_of
+from rankwell.core.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
 
 ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
 _DROP_IN: dict[Words, str] = {(DROP_IN,): "Print what trec_eval prints, byte for byte, so that a script changes one word."}
@@ -45,11 +45,11 @@ def _command_page(words: Words, width: int) -> Group:
     if further:
         usage += f"\n       rankwell {words[0]} COMMAND"
     paragraphs = "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n"))
-    quiet = Text("--quiet", "cyan"), Text(QUIET)
+    common = [(Text("--threads INT", "cyan"), Text(THREADS)), (Text("--quiet", "cyan"), Text(QUIET))]
     panels = [
         _commands(further, width) if further else None,
         _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare), width) if bare else None,
-        _panel("Options", [*(_row(each, texts.get(each.name, "")) for each in named), quiet], width),
+        _panel("Options", [*(_row(each, texts.get(each.name, "")) for each in named), *common], width),
     ]
     return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
 

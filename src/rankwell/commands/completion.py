@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.core.options import QUIET, Argument, arguments_of, texts_of
+from rankwell.core.options import QUIET, THREADS, Argument, arguments_of, texts_of
 from rankwell.core.registry import MEASURES
 from rankwell.core.tables import TieRule
 from rankwell.report.present import Output
@@ -73,6 +73,7 @@ def _program() -> ArgumentParser:
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
         if words in command_summaries():
             parser.add_argument("--quiet", action="store_true", help=_plain(QUIET.partition(", such")[0]))
+            parser.add_argument("--threads", metavar="INT", help=_plain(THREADS.partition(";")[0]))
             _, texts = texts_of(command_function(words))
             for argument in arguments_of(command_function(words)):
                 _declare(parser, argument, texts.get(argument.name, ""))

@@ -264,6 +264,10 @@ _COMMON_TEXTS = {"format": "How to print.", "overwrite": "Replace files that are
 """The texts of parameters that many commands have, where a command has no other."""
 QUIET = "Print results, warnings and errors, but no notes on the work, such as names of written files."
 """The text of `--quiet`, which every command takes."""
+THREADS = (
+    "Threads; by default RANKWELL_THREADS, else the processors that this process, its container and OMP_NUM_THREADS leave it."
+)
+"""The text of `--threads`, which every command takes."""
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

@@ -4,6 +4,7 @@ Whatever the backend, block sizes or threads, the results are the same to the la
 what is clearly above or below, and the rest is scored in float64 by `rankwell.core.kernels.similarity`.
 """
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -258,7 +259,7 @@ class _Task:
 @contextmanager
 def _blas_threads(workers: int) -> Generator[None]:
     """Divides the processors among the workers while they multiply."""
-    if workers == 1:
+    if workers == 1 and processors() >= (os.cpu_count() or 1):
         yield
         return
     from threadpoolctl import threadpool_limits

@@ -7,21 +7,65 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from rankwell.core.kernels.quotas import memory_left, processor_quota
 from rankwell.errors import BadUsage
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 _INSIDE = threading.local()
 _LIMITS: list[int] = []
+THREADS = "RANKWELL_THREADS"
+"""The variable that gives the number of threads; processes that are started inherit it."""
 
 
 def processors() -> int:
-    """Number of processors that this process may use."""
+    """Number of processors that this process may use, and so of its threads.
+
+    The number in RANKWELL_THREADS (`--threads`); else the least of its affinity, its container's quota, rounded up, and the
+    first number in OMP_NUM_THREADS. Raises BadUsage for a RANKWELL_THREADS that is not a positive integer.
+    """
+    wanted = os.environ.get(THREADS, "")
+    if wanted:
+        return min([read_threads(THREADS, wanted), *_LIMITS])
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min([number, *_LIMITS])
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    others = [int(first)] if first.isascii() and first.isdecimal() and int(first) else []
+    return min([number, *filter(None, [_quota()]), *others, *_LIMITS])
+
+
+@cache
+def _quota() -> int | None:
+    return processor_quota()
+
+
+@contextmanager
+def threads_from(text: str | None) -> Generator[None]:
+    """Works with as many threads as a text gives, None for as many as otherwise; raises BadUsage as `--threads`."""
+    if text is None:
+        yield
+        return
+    number = str(read_threads("--threads", text))
+    # Libraries look at theirs when they are loaded, and processes inherit all.
+    libraries = () if "numpy" in sys.modules else ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in (THREADS, *libraries)}
+    os.environ.update(dict.fromkeys(before, number))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+
+
+def read_threads(name: str, text: str) -> int:
+    """The number of threads that an option or a variable of a name gives. Raises BadUsage for anything but a positive integer."""
+    if not text.isascii() or not text.isdecimal() or not int(text):
+        raise BadUsage(f"{name} {text!r}: expected a positive integer.")
+    return int(text)
 
 
 def spare_memory() -> int:
@@ -30,8 +74,9 @@ def spare_memory() -> int:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         lines = []
-    found = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 1 << 30)
-    return found // 4
+    found = [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")] or [1 << 30]
+    left = memory_left()
+    return min(found[0], found[0] if left is None else left) // 4
 
 
 def machine() -> dict[str, Any]:
