@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fuzzing import PACKAGES, Fuzzer, load
-from rankwell import store
 from rankwell.core.registry import MEASURES
+from rankwell.store import places
 
 SLOW_FIXTURES = {"minilm", "browser", "demo"}
 """A real model, a real browser, and a demo run again whose bytes a golden holds: only `make test-full` runs their tests."""
@@ -20,7 +20,7 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 @pytest.fixture(autouse=True)
 def fresh_standard_input() -> None:
     """Every test has a standard input of its own, which a process keeps once it is read."""
-    store._PIPED.clear()
+    places._PIPED.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,8 @@
 """Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 
 def shown(value: object, size: int = 40) -> str:
     """The beginning of a value as Python writes it, for messages; the kind of one that Python cannot write out."""
@@ -65,3 +68,14 @@ class GateFailed(RankwellError):
     """A requirement that the user stated does not hold."""
 
     exit_code = 1
+
+
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
+    try:
+        yield
+    except BadInput as error:
+        if not name or name in str(error):
+            raise
+        raise type(error)(f"{name}: {error}") from error

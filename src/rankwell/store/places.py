@@ -1,4 +1,4 @@
-"""Bytes in and out: ids, sources that may be compressed or standard input, files written whole or not at all, content hashes."""
+"""Places of bytes: ids, sources that may be compressed or standard input, their first bytes, content hashes."""
 
 import io
 import os
@@ -6,13 +6,13 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.store.compression import Unpacked, zstd_pieces
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -36,15 +36,10 @@ _FOREIGN = {
 }
 
 
-KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
-"""Whether a file that is there is replaced only by one of the same content."""
-_DRAFTS: set[Path] = set()
-"""Files that blocks of `replacing` write to, which blocks inside them may replace."""
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
 
-_MOST_PIPED, _MOST_UNPACKED, _RATIO = 1 << 32, 1 << 28, 200
-_PIECE = 1 << 12
+_MOST_PIPED = 1 << 32
 # So much is looked at for the end of the first lines.
 _HEAD, _LONGEST = 1 << 16, 1 << 26
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
@@ -71,17 +66,6 @@ def split_lines(text: str) -> list[str]:
     form feed), so that the lines of a file have the same numbers for every reader."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
-
-
-@contextmanager
-def naming(name: str) -> Generator[None]:
-    """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
-    try:
-        yield
-    except BadInput as error:
-        if not name or name in str(error):
-            raise
-        raise type(error)(f"{name}: {error}") from error
 
 
 class Source:
@@ -160,13 +144,13 @@ class Source:
                     what = f"{self.name}: the gzip data is damaged or ends early ({error})"
                     raise BadInput(f"{what}; fetch or compress it again.") from error
             elif self.compression == "zstd":
-                yield self._unpacked(_zstd_pieces(raw, self.name))
+                yield self._unpacked(zstd_pieces(raw, self.name))
             else:
                 yield raw
 
     def _unpacked(self, pieces: Iterator[bytes]) -> io.BufferedReader:
         packed = len(self._piped) if self.file is None else self.file.stat().st_size
-        return io.BufferedReader(_Unpacked(pieces, packed, self.name), 1 << 20)
+        return io.BufferedReader(Unpacked(pieces, packed, self.name), 1 << 20)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines of the content that are not blank, with their numbers from 1."""
@@ -325,211 +309,3 @@ class Head:
             line = self.raw.count(b"\n", 0, zero) + 1
             found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
             raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
-
-
-def refuse_bomb(unpacked: int, packed: int) -> None:
-    """Raises BadInput where content is so much longer than its compressed form that it is made to fill the memory."""
-    if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
-        most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
-        what = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
-        raise BadInput(f"{what}; if the content is right, unpack it yourself and name the result.")
-
-
-class _Unpacked(io.RawIOBase):
-    """Decompressed content, piece by piece. Raises BadInput where it is far longer than its file suggests."""
-
-    def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
-        self._pieces, self._packed, self._name = pieces, packed, name
-        self._size, self._ready = 0, memoryview(b"")
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills the buffer as far as one piece goes; 0 at the end."""
-        while not self._ready:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._ready, self._size = memoryview(piece), self._size + len(piece)
-            with naming(self._name):
-                refuse_bomb(self._size, self._packed)
-        size = min(len(buffer), len(self._ready))
-        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
-        return size
-
-
-def _zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
-    """The content of zstd frames; a piece that is read, of 4 KiB, has 1,024 blocks at most, and a block holds 128 KiB."""
-    import zstandard
-
-    try:
-        piece = raw.read(_PIECE)
-        while piece:
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            while piece and not frame.eof:
-                yield frame.decompress(piece)
-                piece = frame.unused_data if frame.eof else raw.read(_PIECE)
-            if not frame.eof:
-                raise BadInput(f"{name}: the zstd data ends early; fetch or compress it again.")
-            piece = piece or raw.read(_PIECE)
-    except zstandard.ZstdError as error:
-        raise BadInput(f"{name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
-
-
-@contextmanager
-def replacing(path: Path) -> Generator[Path]:
-    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
-
-    A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
-    Raises BadUsage where the path is a folder or lies below a file, and for a file to be kept (`KEEPING`).
-    """
-    import tempfile
-
-    path = path.resolve() if path.is_symlink() and not _is_special(path) else path
-    refuse_blocked(path)
-    if _is_special(path):
-        with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder) / path.name
-            path.write_bytes((Path(folder) / path.name).read_bytes())
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=_clean_drafts(path), suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    draft = Path(name)
-    _DRAFTS.add(draft)
-    try:
-        yield draft
-        if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
-            raise BadUsage(f"{path} is there with another content; move it, name another place, or --overwrite.")
-        umask = os.umask(0)
-        os.umask(umask)
-        draft.chmod(0o666 & ~umask)
-        draft.replace(path)
-    finally:
-        _DRAFTS.discard(draft)
-        draft.unlink(missing_ok=True)
-
-
-def _clean_drafts(path: Path) -> str:
-    """Removes the drafts of a file by killed processes of this machine; returns the beginning of the names of new ones."""
-    if sys.platform == "win32":
-        return f".{path.name}."
-    import zlib
-
-    first = f".{path.name}.{zlib.crc32(os.uname().nodename.encode()):08x}-"
-    with os.scandir(path.parent) as entries:
-        drafts = [entry for entry in entries if entry.name.startswith(first)]
-    for draft in drafts:
-        process = draft.name.removeprefix(first).partition(".")[0]
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            Path(draft).unlink(missing_ok=True)
-        except (OSError, ValueError, OverflowError):  # another user's, or not a draft
-            continue
-    return f"{first}{os.getpid()}."
-
-
-def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def refuse_blocked(path: Path, *, folder: bool = False) -> None:
-    """Raises BadUsage where no file (or `folder`) can be made at a path, because something of another kind is in the way."""
-    if path.is_dir() and not folder:
-        raise BadUsage(f"{path} is a folder; name a file to write.")
-    for place in (path, *path.parents) if folder else path.parents:
-        if place.exists() and not place.is_dir():
-            raise BadUsage(f"{place} is a file, so that {path} cannot be a folder; name another place.")
-
-
-@contextmanager
-def writing_to(place: Path) -> Generator[None]:
-    """Raises BadUsage, naming the place, where the system does not let a block write there."""
-    if "\0" in str(place):
-        raise BadUsage(f"{shown(str(place), 400)} has a null character, which no name of a file has; name another place.")
-    try:
-        yield
-    except OSError as error:
-        where = error.filename if isinstance(error.filename, str) else place
-        raise BadUsage(f"{where}: {error.strerror or error}; name another place to write, or correct this one.") from error
-
-
-@contextmanager
-def packing(path: Path) -> Generator[Path]:
-    """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the same bytes every time."""
-    with replacing(path) as packed:
-        if path.suffix not in (".gz", ".zst"):
-            yield packed
-            return
-        draft = packed.with_name(packed.name + Path(path.stem).suffix)
-        try:
-            yield draft
-            with draft.open("rb") as plain, packed.open("wb") as target:
-                if path.suffix == ".gz":
-                    import gzip
-                    import shutil
-
-                    with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
-                        shutil.copyfileobj(plain, stream, 1 << 20)
-                else:
-                    import zstandard
-
-                    zstandard.ZstdCompressor().copy_stream(plain, target)
-        finally:
-            draft.unlink(missing_ok=True)
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all; folders on the way are made."""
-    with replacing(path) as draft:
-        draft.write_bytes(content)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file in UTF-8 whole or not at all; ids that are not UTF-8 keep their bytes."""
-    write_bytes(path, text.encode("utf-8", "surrogateescape"))
-
-
-class Cache:
-    """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
-
-    folder: may be shared by processes. maker: what else decides a result (model, settings), as JSON. versions: of the packages
-    that compute it; rankwell's is added. Results of another maker or version, and damaged ones, are never returned: a file begins
-    with the SHA-256 of maker, versions, digest and content. Raises BadUsage where no such folder can be made.
-    """
-
-    def __init__(self, folder: Path, maker: Mapping[str, Any], versions: Mapping[str, str]) -> None:
-        import hashlib
-        import json
-
-        from rankwell import __version__
-
-        identity = json.dumps(maker, sort_keys=True)
-        refuse_blocked(folder, folder=True)
-        self._sha256 = hashlib.sha256
-        self._known = json.dumps([identity, {**versions, "rankwell": __version__}], sort_keys=True).encode()
-        self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
-        if not (self._folder / "maker.json").exists():
-            write_text(self._folder / "maker.json", identity + "\n")
-
-    def _place(self, digest: str) -> Path:
-        bare = digest.removeprefix("sha256:")
-        return self._folder / bare[:2] / bare[2:]
-
-    def get(self, digest: str) -> bytes | None:
-        """The result, or None where there is none, or a damaged one."""
-        try:
-            found = self._place(digest).read_bytes()
-        except FileNotFoundError:
-            return None
-        return found[32:] if found[:32] == self._checksum(digest, found[32:]) else None
-
-    def put(self, digest: str, content: bytes) -> None:
-        """Keeps a result."""
-        write_bytes(self._place(digest), self._checksum(digest, content) + content)
-
-    def _checksum(self, digest: str, content: bytes) -> bytes:
-        return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()

@@ -1,0 +1,42 @@
+"""Bytes in and out: places to read from, local or remote, and files written whole or not at all."""
+
+from rankwell.errors import naming
+from rankwell.store.compression import refuse_bomb
+from rankwell.store.drafts import KEEPING, Cache, packing, refuse_blocked, replacing, write_bytes, write_text, writing_to
+from rankwell.store.places import (
+    STDIN,
+    Head,
+    Source,
+    decode_id,
+    encode_id,
+    exists,
+    first_bytes,
+    refuse_irregular,
+    sources_of,
+    split_lines,
+    split_part,
+)
+
+__all__ = [
+    "KEEPING",
+    "STDIN",
+    "Cache",
+    "Head",
+    "Source",
+    "decode_id",
+    "encode_id",
+    "exists",
+    "first_bytes",
+    "naming",
+    "packing",
+    "refuse_blocked",
+    "refuse_bomb",
+    "refuse_irregular",
+    "replacing",
+    "sources_of",
+    "split_lines",
+    "split_part",
+    "write_bytes",
+    "write_text",
+    "writing_to",
+]

@@ -1,0 +1,173 @@
+"""Files written whole or not at all: drafts that take their place, compression by suffix, and a cache of results."""
+
+import os
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from rankwell.errors import BadUsage, shown
+
+KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
+"""Whether a file that is there is replaced only by one of the same content."""
+_DRAFTS: set[Path] = set()
+"""Files that blocks of `replacing` write to, which blocks inside them may replace."""
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[Path]:
+    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
+
+    A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
+    Raises BadUsage where the path is a folder or lies below a file, and for a file to be kept (`KEEPING`).
+    """
+    import tempfile
+
+    path = path.resolve() if path.is_symlink() and not _is_special(path) else path
+    refuse_blocked(path)
+    if _is_special(path):
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / path.name
+            path.write_bytes((Path(folder) / path.name).read_bytes())
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=_clean_drafts(path), suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    draft = Path(name)
+    _DRAFTS.add(draft)
+    try:
+        yield draft
+        if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
+            raise BadUsage(f"{path} is there with another content; move it, name another place, or --overwrite.")
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(path)
+    finally:
+        _DRAFTS.discard(draft)
+        draft.unlink(missing_ok=True)
+
+
+def _clean_drafts(path: Path) -> str:
+    """Removes the drafts of a file by killed processes of this machine; returns the beginning of the names of new ones."""
+    if sys.platform == "win32":
+        return f".{path.name}."
+    import zlib
+
+    first = f".{path.name}.{zlib.crc32(os.uname().nodename.encode()):08x}-"
+    with os.scandir(path.parent) as entries:
+        drafts = [entry for entry in entries if entry.name.startswith(first)]
+    for draft in drafts:
+        process = draft.name.removeprefix(first).partition(".")[0]
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            Path(draft).unlink(missing_ok=True)
+        except (OSError, ValueError, OverflowError):  # another user's, or not a draft
+            continue
+    return f"{first}{os.getpid()}."
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def refuse_blocked(path: Path, *, folder: bool = False) -> None:
+    """Raises BadUsage where no file (or `folder`) can be made at a path, because something of another kind is in the way."""
+    if path.is_dir() and not folder:
+        raise BadUsage(f"{path} is a folder; name a file to write.")
+    for place in (path, *path.parents) if folder else path.parents:
+        if place.exists() and not place.is_dir():
+            raise BadUsage(f"{place} is a file, so that {path} cannot be a folder; name another place.")
+
+
+@contextmanager
+def writing_to(place: Path) -> Generator[None]:
+    """Raises BadUsage, naming the place, where the system does not let a block write there."""
+    if "\0" in str(place):
+        raise BadUsage(f"{shown(str(place), 400)} has a null character, which no name of a file has; name another place.")
+    try:
+        yield
+    except OSError as error:
+        where = error.filename if isinstance(error.filename, str) else place
+        raise BadUsage(f"{where}: {error.strerror or error}; name another place to write, or correct this one.") from error
+
+
+@contextmanager
+def packing(path: Path) -> Generator[Path]:
+    """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the same bytes every time."""
+    with replacing(path) as packed:
+        if path.suffix not in (".gz", ".zst"):
+            yield packed
+            return
+        draft = packed.with_name(packed.name + Path(path.stem).suffix)
+        try:
+            yield draft
+            with draft.open("rb") as plain, packed.open("wb") as target:
+                if path.suffix == ".gz":
+                    import gzip
+                    import shutil
+
+                    with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
+                        shutil.copyfileobj(plain, stream, 1 << 20)
+                else:
+                    import zstandard
+
+                    zstandard.ZstdCompressor().copy_stream(plain, target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; folders on the way are made."""
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file in UTF-8 whole or not at all; ids that are not UTF-8 keep their bytes."""
+    write_bytes(path, text.encode("utf-8", "surrogateescape"))
+
+
+class Cache:
+    """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
+
+    folder: may be shared by processes. maker: what else decides a result (model, settings), as JSON. versions: of the packages
+    that compute it; rankwell's is added. Results of another maker or version, and damaged ones, are never returned: a file begins
+    with the SHA-256 of maker, versions, digest and content. Raises BadUsage where no such folder can be made.
+    """
+
+    def __init__(self, folder: Path, maker: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+        import hashlib
+        import json
+
+        from rankwell import __version__
+
+        identity = json.dumps(maker, sort_keys=True)
+        refuse_blocked(folder, folder=True)
+        self._sha256 = hashlib.sha256
+        self._known = json.dumps([identity, {**versions, "rankwell": __version__}], sort_keys=True).encode()
+        self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
+        if not (self._folder / "maker.json").exists():
+            write_text(self._folder / "maker.json", identity + "\n")
+
+    def _place(self, digest: str) -> Path:
+        bare = digest.removeprefix("sha256:")
+        return self._folder / bare[:2] / bare[2:]
+
+    def get(self, digest: str) -> bytes | None:
+        """The result, or None where there is none, or a damaged one."""
+        try:
+            found = self._place(digest).read_bytes()
+        except FileNotFoundError:
+            return None
+        return found[32:] if found[:32] == self._checksum(digest, found[32:]) else None
+
+    def put(self, digest: str, content: bytes) -> None:
+        """Keeps a result."""
+        write_bytes(self._place(digest), self._checksum(digest, content) + content)
+
+    def _checksum(self, digest: str, content: bytes) -> bytes:
+        return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()
