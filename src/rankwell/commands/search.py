@@ -64,7 +64,8 @@ def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoic
     Parameters
     ----------
     base
-        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`).
+        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`); a folder of
+        shards; an address of either (`s3://`, `gs://`, `az://`, `hf://`).
     queries
         File of the queries' vectors, by the same model.
     output

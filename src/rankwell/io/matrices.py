@@ -1,7 +1,8 @@
 """Embeddings and matrices of scores from any file or array, mapped into memory where the layout allows it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import length_hint
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.columns import Holds
 from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_non_finite
 from rankwell.core.tables.matrices import item_ids as as_ids
+from rankwell.core.tables.shards import join_shards
 from rankwell.errors import BadInput
 from rankwell.io.files import Request, choose_format, file_format, read_column
-from rankwell.store import Head, Source, first_bytes, naming, split_part, write_text
+from rankwell.store import Head, Source, exists, first_bytes, naming, remote_url, shard_files, split_part, write_text
 
 IDS_BESIDE = (".ids.txt", ".ids.json")
 """Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""
@@ -30,8 +32,9 @@ def read_embeddings(
 ) -> Embeddings:
     """Vectors in rows, with their ids.
 
-    place: a path (`data.npz:train` names one array of several, `data.parquet:emb` a column), a folder with MTEB's `vectors.npy`,
-    any array (NumPy, PyTorch, what else offers `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
+    place: a path (`data.npz:train` names one array of several, `data.parquet:emb` a column), a folder with MTEB's `vectors.npy`
+    or with shards (`part-0.npy`, …), an address (`s3://`, `gs://`, `az://`, `hf://`) of a file or of such a folder, any array
+    (NumPy, PyTorch, what else offers `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
     ids: a file of ids (one a line, a JSON list, a column of a table: `items.csv:id`), a sequence of them, or False for positions;
     None takes those in the file, else those in `NAME.ids.txt` or `NAME.ids.json` beside it, else positions. Rows count from 0.
     Integers of more than 8 bits, as in `.ivecs`, become float64.
@@ -42,23 +45,45 @@ def read_embeddings(
     with naming(name):
         if name:
             text, part = split_part(name)
-            beside = Path(text) / "vectors.npy"
-            whole = beside if beside.is_file() else Path(text)
-            table: Embeddings = _read(whole, part or (format or "").partition(":")[2], "embeddings", format)
+            shards = [] if part else shard_files(text)
+            table = join_shards(shards, _read_shard(ids, format)) if shards else _read_vectors(text, part, format)
         else:
             table = place if isinstance(place, Embeddings) else read_array(place)
+            shards = []
         if ids is False:
-            table = Embeddings(None, table.vectors)
+            table = replace(table, ids=None)
         elif ids is not None:
-            table = Embeddings(_ids(ids), table.vectors)
-        elif table.ids is None and name:
-            files = (Path(split_part(name)[0]).with_suffix(suffix) for suffix in IDS_BESIDE)
-            table = Embeddings(next((_ids(file) for file in files if file.is_file()), None), table.vectors)
+            table = replace(table, ids=_ids(ids))
+        elif table.ids is None and name and not shards:
+            table = replace(table, ids=_ids_beside(split_part(name)[0]))
         if not table.n:
             raise BadInput("there is no vector in it; expected at least one.")
         if check:
             refuse_non_finite(table)
     return table
+
+
+def _read_vectors(text: str, part: str, name: str | None) -> Embeddings:
+    beside = Path(text) / "vectors.npy"
+    whole = beside if remote_url(text) is None and beside.is_file() else text
+    return _read(whole, part or (name or "").partition(":")[2], "embeddings", name)
+
+
+def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
+    """The reader of a shard, with the ids beside it unless others are given."""
+
+    def _one(file: str) -> Embeddings:
+        with naming(file):
+            table = _read_vectors(file, "", name)
+            return replace(table, ids=_ids_beside(file)) if table.ids is None and ids is None else table
+
+    return _one
+
+
+def _ids_beside(file: str) -> list[str] | None:
+    stem = file.rstrip("/").removesuffix(Path(file).suffix)
+    found = next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
+    return None if found is None else _ids(found)
 
 
 def read_scores(

@@ -2,7 +2,17 @@
 
 from rankwell.errors import naming
 from rankwell.store.compression import refuse_bomb
-from rankwell.store.drafts import KEEPING, Cache, packing, refuse_blocked, replacing, write_bytes, write_text, writing_to
+from rankwell.store.drafts import (
+    KEEPING,
+    Cache,
+    packing,
+    refuse_blocked,
+    replacing,
+    scratch,
+    write_bytes,
+    write_text,
+    writing_to,
+)
 from rankwell.store.places import (
     STDIN,
     Head,
@@ -12,10 +22,12 @@ from rankwell.store.places import (
     exists,
     first_bytes,
     refuse_irregular,
+    shard_files,
     sources_of,
     split_lines,
     split_part,
 )
+from rankwell.store.remote import remote_url
 
 __all__ = [
     "KEEPING",
@@ -32,7 +44,10 @@ __all__ = [
     "refuse_blocked",
     "refuse_bomb",
     "refuse_irregular",
+    "remote_url",
     "replacing",
+    "scratch",
+    "shard_files",
     "sources_of",
     "split_lines",
     "split_part",

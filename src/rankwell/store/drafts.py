@@ -5,10 +5,14 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankwell.errors import BadUsage, shown
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
@@ -118,6 +122,18 @@ def packing(path: Path) -> Generator[Path]:
                     zstandard.ZstdCompressor().copy_stream(plain, target)
         finally:
             draft.unlink(missing_ok=True)
+
+
+@cache
+def _scratch() -> "TemporaryDirectory[str]":
+    from tempfile import TemporaryDirectory
+
+    return TemporaryDirectory(prefix="rankwell-")
+
+
+def scratch() -> Path:
+    """A folder for files of this process alone, in the system's folder of temporary files; removed when the process ends."""
+    return Path(_scratch().name)
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Self
 
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store.compression import Unpacked, zstd_pieces
+from rankwell.store.remote import fetch, look, names_in, remote_url
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -42,6 +43,8 @@ STDIN = ("-", "/dev/stdin")
 _MOST_PIPED = 1 << 32
 # So much is looked at for the end of the first lines.
 _HEAD, _LONGEST = 1 << 16, 1 << 26
+_VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
+_BESIDE = (".ids.txt", ".ids.json")
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
@@ -72,7 +75,8 @@ class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
     A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem: the file's name without
-    folder and suffixes, `stdin` for standard input. file: on disk, compressed or not; None for standard input and pipes.
+    folder and suffixes, `stdin` for standard input. file: on disk, compressed or not; None for standard input and pipes. An
+    object of a remote place (`s3://…`) is fetched into a file that ends with the process.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -87,9 +91,11 @@ class Source:
                 raise BadInput("standard input is closed; name a file.")
             self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
             return
+        if (url := remote_url(place)) is not None:
+            self.name, self.stem, self.file = url, _stem(url.rpartition("/")[2]), fetch(url)
+            return
         is_pipe = refuse_irregular(self.file, pipes=True)
-        bare = self.file.name.removesuffix(".gz").removesuffix(".zst")
-        self.stem = bare.rpartition(".")[0] or bare
+        self.stem = _stem(self.file.name)
         if is_pipe:
             with self._raw() as stream:
                 self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, _read_piped(stream, self.name))
@@ -180,6 +186,11 @@ class Source:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _stem(name: str) -> str:
+    bare = name.removesuffix(".gz").removesuffix(".zst")
+    return bare.rpartition(".")[0] or bare
+
+
 def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
     """Raises BadInput for a place that is not a regular file; true for a shell's `<(…)`, which `pipes` allows."""
     try:
@@ -215,28 +226,59 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
 
 def split_part(place: str | Path) -> tuple[str, str]:
     """The path and the name after the last colon, where the whole is not a path and the part before the colon is one."""
-    text = str(place)
+    text = remote_url(place) or str(place)
     path, colon, part = text.rpartition(":")
+    if remote_url(text) and "://" not in path:
+        return text, ""
     return (path, part) if colon and not exists(text) and exists(path) else (text, "")
 
 
 def exists(place: str | Path) -> bool:
-    """Whether there is anything at a place; unlike `Path.exists`, false for a name that is too long."""
+    """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a name that is too long."""
+    if (url := remote_url(place)) is not None:
+        return look(url) is not None
     return os.path.exists(place)  # noqa: PTH110
 
 
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
-    """The files among input places by name, in order: of a folder of vectors its `vectors.npy`, without standard input.
+    """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or its shards; no standard input.
 
     A second file of a name that is taken, such as a run called `positives`, has the name with a number behind it.
     """
     found: dict[str, Source] = {}
     for name, place in ((name, place) for each in places for name, place in each.items() if isinstance(place, (str, Path))):
         path = split_part(place)[0]
+        if shards := shard_files(path):
+            found |= {f"{name}/{each.rpartition('/')[2]}": Source(each) for each in shards}
+            continue
         path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
-        if (exists(path) and Path(path).is_file()) or path in _PIPED.keys() - STDIN:
+        if (exists(path) and (remote_url(path) or Path(path).is_file())) or path in _PIPED.keys() - STDIN:
             found[name if name not in found else f"{name} {len(found)}"] = Source(path)
     return found
+
+
+def shard_files(place: str | Path) -> list[str]:
+    """The files of vectors in a folder, local or remote, in order of their names' bytes; empty for another place.
+
+    A folder with `vectors.npy` is one file. Raises BadInput for a file in a folder of vectors that is neither vectors nor
+    their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
+    """
+    url = remote_url(place)
+    if url is None:
+        is_folder = exists(place) and Path(place).is_dir()
+        names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
+        folder = f"{place}".rstrip("/")
+    else:
+        names = names_in(url) if url.endswith("/") or look(url) is None else []
+        folder = url.rstrip("/")
+    found = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
+    if not found or "vectors.npy" in found:
+        return []
+    odd = [name for name in names if name not in found and not name.startswith((".", "_")) and not name.endswith(_BESIDE)]
+    if odd:
+        what = f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of one ({', '.join(_BESIDE)})"
+        raise BadInput(f"{what}; move it elsewhere.")
+    return [f"{folder}/{name}" for name in found]
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:

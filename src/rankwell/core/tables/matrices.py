@@ -275,12 +275,14 @@ class Embeddings:
     """Vectors by id; the vectors may be memory-mapped and are never changed.
 
     ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32, float64, int8 or uint8.
+    shards: the files that the rows are from, with the first row of each; empty for one file.
     NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading that takes time.
     Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id that appears twice.
     """
 
     ids: Sequence[str] | None
     vectors: Vectors
+    shards: Sequence[tuple[str, int]] = ()
 
     def __post_init__(self) -> None:
         shape, kind = self.vectors.shape, self.vectors.dtype
@@ -317,8 +319,10 @@ class Embeddings:
         return Embeddings([names[row] for row in map(int, rows)], np.asarray(self.vectors)[rows])
 
     def place(self, row: int) -> str:
-        """The name of a vector in messages: its row, and its id where it has one."""
-        return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
+        """The name of a vector in messages: its row, its id where it has one, and its shard and the row there."""
+        name = f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
+        shard = next(((file, first) for file, first in reversed(self.shards) if first <= row), None)
+        return name if shard is None else f"{name}, row {row - shard[1]} of {shard[0]}"
 
 
 def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:

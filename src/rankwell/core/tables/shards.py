@@ -1,0 +1,52 @@
+"""Folders of shards: vectors in several files, one after the other in order of the bytes of their names."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import numpy as np
+
+from rankwell.core.tables.matrices import Embeddings, Vectors, row_blocks
+from rankwell.errors import BadInput, DuplicateItem
+from rankwell.store import scratch
+
+
+def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embeddings:
+    """The vectors of all files as one table, in a file that is mapped and ends with the process.
+
+    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty. Raises BadInput that names
+    the file of another, DuplicateItem that names both files of an id.
+    """
+    tables = [read(file) for file in files]
+    first, ids = tables[0], dict[str, int]()
+    ends = np.cumsum([table.n for table in tables])
+    for which, (file, table) in enumerate(zip(files, tables, strict=True)):
+        for what, mine, others in (
+            ("dimensions", table.dimensions, first.dimensions),
+            ("numbers", table.vectors.dtype.name, first.vectors.dtype.name),
+        ):
+            if mine != others:
+                raise BadInput(f"{file} has {mine} {what}, {files[0]} {others}; shards are alike, encode all by one model.")
+        if (table.ids is None) != (first.ids is None):
+            has, lacks = (files[0], file) if table.ids is None else (file, files[0])
+            raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
+        for name in table.ids or ():
+            if (other := ids.setdefault(name, which)) != which:
+                raise DuplicateItem(f"id {name!r} appears in {files[other]} and in {file}; expected different ids.")
+    names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
+    starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
+    return Embeddings(names, _joined(tables), list(zip(files, starts, strict=True)))
+
+
+def _joined(tables: Sequence[Embeddings]) -> Vectors:
+    if len(tables) == 1:
+        return tables[0].vectors
+    kind, dimensions = tables[0].vectors.dtype, tables[0].dimensions
+    rows = sum(table.n for table in tables)
+    if not rows:
+        return tables[0].vectors
+    with NamedTemporaryFile(dir=scratch(), delete=False) as file:
+        for table in tables:
+            for block in row_blocks(table.n, dimensions):
+                file.write(np.ascontiguousarray(table.vectors[block], dtype=kind).data)
+    return np.memmap(Path(file.name), dtype=kind, mode="r", shape=(rows, dimensions))
