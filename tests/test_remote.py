@@ -120,9 +120,9 @@ def test_a_server_that_fails_now_and_then_gives_the_right_bytes(mode, s3, monkey
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        ("drop", "s3://bucket/base.npy cannot be read"),
+        ("drop", "s3://bucket/base.npy cannot be read ("),
         ("truncate", "the answer ended early, after 4 attempts"),
-        ("busy", "s3://bucket/base.npy cannot be read"),
+        ("busy", "s3://bucket/base.npy cannot be read (the server answers with status 503, after 4 attempts)"),
         ("whole", "answers a request for a range with the whole object"),
         ("expired", "access is refused; check the credentials in the environment"),
     ],
@@ -164,6 +164,15 @@ def test_wrong_addresses_and_missing_objects_are_named(s3):
     with pytest.raises(BadUsage, match="credentials come from the environment") as caught:
         read_embeddings(f"s3://key:{SECRET}@bucket/base.npy")
     assert SECRET not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_named_as_such(s3, monkeypatch):
+    place = s3.put("base.npy", npy(VECTORS[:2]))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    remote.forget()
+
+    with pytest.raises(BadInput, match=r"cannot be read \(no connection, after 4 attempts\)"):
+        read_embeddings(place)
 
 
 def test_a_missing_library_names_its_extra(monkeypatch, capsys, tmp_path):

@@ -39,6 +39,10 @@ class _Refused(Exception):
     """An answer that another attempt would not change; the text ends a sentence that begins with the address."""
 
 
+class _Failed(Exception):
+    """A failure of our own finding, in words that are shown."""
+
+
 class _Changed(Exception):
     """The object has another tag than it had."""
 
@@ -96,7 +100,7 @@ def read_range(seen: Object, start: int, stop: int) -> bytes:
     def _read() -> bytes:
         found = service.read(key, start, stop, seen)
         if len(found) != stop - start:
-            raise OSError(f"{len(found)} bytes came of {stop - start}")
+            raise _Failed(f"{len(found)} of {stop - start} bytes came")
         return found
 
     return _attempted(seen.url, _read)
@@ -160,18 +164,20 @@ def _attempted(url: str, work: Callable[[], Any]) -> Any:
 
 def _reason(error: Exception) -> str:
     """A few words of our own for a failure: messages of libraries repeat answers, which may hold credentials."""
-    text = str(error).lower()
+    if isinstance(error, _Failed):
+        return str(error)
+    text = str(error)
+    if status := re.search(r"status: (\d{3})\b", text):
+        return f"the server answers with status {status[1]}"
     known = {
         "non-partial": "the server answers a request for a range with the whole object",
-        "timed out": "no answer in time",
-        "timeout": "no answer in time",
-        "bytes came of": "the answer ended early",
+        "kind: Connect": "no connection",
+        "kind: Timeout": "no answer in time",
+        "ConnectError": "no connection",
         "end of file": "the answer ended early",
-        "incomplete": "the answer ended early",
-        "body": "the answer ended early",
-        "connect": "no connection",
-        "dns": "no connection",
-        "status": "the server reports an error",
+        "kind: Decode": "the answer ended early",
+        "kind: Body": "the answer ended early",
+        "IncompleteMessage": "the answer ended early",
     }
     return next((words for part, words in known.items() if part in text), f"a {type(error).__name__}")
 
@@ -205,9 +211,9 @@ def _bucket(scheme: str, bucket: str) -> Service:
     try:
         make: Any = store.from_url
         opened = make(f"{scheme}://{bucket}", client_options=options, retry_config=retries)
-    except Exception as error:
+    except Exception:
         known = f"check the name and the variables of the environment ({_VARIABLES[scheme]})"
-        raise BadInput(f"{scheme}://{bucket} cannot be opened ({type(error).__name__}); {known}.") from None
+        raise BadInput(f"{scheme}://{bucket} cannot be opened; {known}.") from None
     return _Bucket(obstore, opened, scheme)
 
 
@@ -236,7 +242,7 @@ class _Bucket:
             if (found.meta["size"], _tag(found.meta)) != (seen.size, seen.tag):
                 raise _Changed
             if tuple(found.range) != (start, stop):
-                raise OSError("non-partial")
+                raise _Failed("the server answers a request for a range with another")
             return bytes(found.bytes())
 
         try:
@@ -260,6 +266,10 @@ class _Bucket:
             raise FileNotFoundError from error
         except errors.GenericError as error:
             text = str(error)
+            if (
+                "169.254.169.254" in text
+            ):  # the service that gives a machine of a cloud its credentials, the last to be looked for
+                raise _Refused(f"no credentials are in the environment ({_VARIABLES[self._scheme]}).") from None
             if any(word in text for word in ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")):
                 raise _Refused(self._denied()) from None
             raise
