@@ -22,12 +22,12 @@ from rankwell.store.places import (
     exists,
     first_bytes,
     refuse_irregular,
+    remote_url,
     shard_files,
     sources_of,
     split_lines,
     split_part,
 )
-from rankwell.store.remote import remote_url
 
 __all__ = [
     "KEEPING",

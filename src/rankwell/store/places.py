@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -13,7 +14,6 @@ from typing import Any, BinaryIO, Self
 
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store.compression import Unpacked, zstd_pieces
-from rankwell.store.remote import fetch, look, names_in, remote_url
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -45,6 +45,7 @@ _MOST_PIPED = 1 << 32
 _HEAD, _LONGEST = 1 << 16, 1 << 26
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
 _BESIDE = (".ids.txt", ".ids.json")
+_REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
@@ -71,6 +72,19 @@ def split_lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
+def remote_url(place: object) -> str | None:
+    """The address that a place names, of two slashes also where a path has made them one; None for a local place."""
+    found = _REMOTE.fullmatch(str(place))
+    return None if found is None else f"{found[1]}://{found[2]}"
+
+
+def _remote() -> Any:
+    # Loaded only for remote places: a small evaluation starts sooner.
+    from rankwell.store import remote
+
+    return remote
+
+
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
@@ -92,7 +106,7 @@ class Source:
             self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
             return
         if (url := remote_url(place)) is not None:
-            self.name, self.stem, self.file = url, _stem(url.rpartition("/")[2]), fetch(url)
+            self.name, self.stem, self.file = url, _stem(url.rpartition("/")[2]), _remote().fetch(url)
             return
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
@@ -236,7 +250,7 @@ def split_part(place: str | Path) -> tuple[str, str]:
 def exists(place: str | Path) -> bool:
     """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a name that is too long."""
     if (url := remote_url(place)) is not None:
-        return look(url) is not None
+        return _remote().look(url) is not None
     return os.path.exists(place)  # noqa: PTH110
 
 
@@ -269,7 +283,7 @@ def shard_files(place: str | Path) -> list[str]:
         names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
         folder = f"{place}".rstrip("/")
     else:
-        names = names_in(url) if url.endswith("/") or look(url) is None else []
+        names = _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
         folder = url.rstrip("/")
     found = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
     if not found or "vectors.npy" in found:

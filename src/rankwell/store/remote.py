@@ -3,17 +3,19 @@
 Credentials come from the environment alone, as each service's own tools read it, and are in no message.
 """
 
+import os
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.store.drafts import scratch
 
-_REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _RANGE = 8 << 20
 _AT_ONCE = 4
 _ATTEMPTS = 4
@@ -63,12 +65,6 @@ class Service(Protocol):
         ...
 
 
-def remote_url(place: object) -> str | None:
-    """The address that a place names, of two slashes also where a path has made them one; None for a local place."""
-    found = _REMOTE.fullmatch(str(place))
-    return None if found is None else f"{found[1]}://{found[2]}"
-
-
 def look(url: str) -> Object | None:
     """The object at an address as it was first seen by this process; None where there is none. Raises BadInput, BadUsage."""
     known = _SEEN.get(url)
@@ -83,6 +79,7 @@ def look(url: str) -> Object | None:
 
 _SEEN: dict[str, Object] = {}
 _FETCHED: dict[str, Path] = {}
+_FETCHING = Lock()
 
 
 def forget() -> None:
@@ -108,18 +105,20 @@ def read_range(seen: Object, start: int, stop: int) -> bytes:
 
 def fetch(url: str) -> Path:
     """A file with the content of an object, which is fetched once per process. Raises BadInput as `read_range`, and for none."""
-    if url not in _FETCHED:
-        seen = look(url)
-        if seen is None:
-            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
-        path = scratch() / f"{len(list(scratch().iterdir()))}{Path(url).suffix}"
-        try:
-            _write(seen, path)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        _FETCHED[url] = path
-    return _FETCHED[url]
+    with _FETCHING:
+        if url not in _FETCHED:
+            seen = look(url)
+            if seen is None:
+                raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+            handle, name = tempfile.mkstemp(suffix=Path(url).suffix, dir=scratch())
+            os.close(handle)
+            try:
+                _write(seen, Path(name))
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+            _FETCHED[url] = Path(name)
+        return _FETCHED[url]
 
 
 def _write(seen: Object, path: Path) -> None:
@@ -200,8 +199,6 @@ def _bucket(scheme: str, bucket: str) -> Service:
         from obstore import store
     except ImportError as error:
         raise MissingExtra(f"{scheme}:// needs obstore: pip install 'rankwell[remote]'.") from error
-    import os
-
     endpoint = next(filter(None, map(os.environ.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"))), "")
     options: dict[str, Any] = {"timeout": f"{_SECONDS}s", "connect_timeout": "10s"}
     if scheme == "s3" and endpoint.startswith("http://"):
