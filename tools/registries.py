@@ -9,9 +9,11 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import DISPLAYS, STEPS
 from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
+from rankwell.executors import EXECUTORS
 from rankwell.experiments.files import CELL_KINDS
 from rankwell.io.files import FORMATS
 from rankwell.neighbours import BACKENDS
+from rankwell.parts import KINDS
 from rankwell.report import OUTPUTS
 from rankwell.report.charts import CHARTS
 from rankwell.tasks.answers.formats import ANSWER_FORMATS
@@ -30,6 +32,8 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "fusion methods": METHODS,
     "normalisations of fusion": NORMALISATIONS,
     "nearest-neighbour backends": BACKENDS,
+    "executors": EXECUTORS,
+    "kinds of parts": KINDS,
     "text encoders": ENCODERS,
     "image encoders": IMAGE_ENCODERS,
     "output formats": OUTPUTS,

@@ -20,6 +20,7 @@ from rankwell.errors import MissingExtra as MissingExtra
 from rankwell.errors import NothingToEvaluate as NothingToEvaluate
 from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
+from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import Attribute, Origin
@@ -41,6 +42,7 @@ from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
+from rankwell.neighbours import TopK
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
@@ -63,6 +65,7 @@ from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
 from rankwell.workflow.files import explain as explain
+from rankwell.workflow.search import SearchFileOptions as SearchFileOptions
 
 __version__: str
 
@@ -289,6 +292,28 @@ def fuse(
     progress: Callable[[str, int, int], None] | None = ...,
     options: FusionOptions | None = ...,
 ) -> Ranking: ...
+def search(
+    queries: Any,
+    items: Any,
+    *,
+    executor: str | None = ...,
+    work: str | None = ...,
+    threads: int | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    dry_run: bool = ...,
+    k: int = ...,
+    metric: Literal["cosine", "dot", "l2"] = ...,
+    exclude: Literal["none", "self"] = ...,
+    base_ids: str | None = ...,
+    query_ids: str | None = ...,
+    base_groups: str | None = ...,
+    query_groups: str | None = ...,
+    backend: Literal["numpy", "torch", "faiss"] = ...,
+    device: str | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    options: SearchFileOptions | None = ...,
+) -> TopK: ...
 def tune_fusion(
     runs: Sequence[Any] | Mapping[str, Any],
     judgments: Any,

@@ -64,6 +64,12 @@ class NothingToEvaluate(RankwellError):
     exit_code = 4
 
 
+class Unfinished(RankwellError):
+    """Work of which parts are still missing; the message lists them. The same call again goes on."""
+
+    exit_code = 5
+
+
 class GateFailed(RankwellError):
     """A requirement that the user stated does not hold."""
 

@@ -16,6 +16,7 @@ from rankwell.errors import MissingExtra as MissingExtra
 from rankwell.errors import NothingToEvaluate as NothingToEvaluate
 from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
+from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import compare_values as compare_values
@@ -42,3 +43,5 @@ from rankwell.measures.own import measure as measure
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
 from rankwell.workflow.files import explain as explain
+from rankwell.workflow.search import SearchFileOptions as SearchFileOptions
+from rankwell.workflow.search import search as search

@@ -498,3 +498,12 @@ def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_hav
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--base-ids", "ids.txt"])
     assert main() == 0
     assert all(len(set(line.split(",")[:2])) == 2 for line in Path("out.csv").read_text().splitlines())
+
+
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
+def test_a_number_that_is_not_finite_among_the_first_items_is_found_in_the_item_not_in_a_query(number):
+    items, queries = np.ones((9, 2), dtype=np.float32), np.full((2, 2), 2.5, dtype=np.float32)
+    items[7, 1] = number
+
+    with pytest.raises(BadInput, match="item vectors, row 7: number 1 is"):
+        search(queries, items, k=1, metric="l2")

@@ -157,6 +157,11 @@ def _search() -> dict[str, str]:
     for backend in ("numpy", "torch", "faiss"):
         cases[f"backend-{backend}"] = f"{base} --backend {backend} -o out/run.csv"
     cases["device"] = f"{base} --backend torch --device cpu -o out/run.csv"
+    cases["dry-run"] = f"{base} --executor processes:4 --memory 4k --dry-run -o out/run.csv"
+    cases["parts"] = f"{base} --executor here --work work --shards 3 --threads 1 -o out/run.csv"
+    array = f"{base} --executor array:2 --work work --shards 3 -o out/run.csv"
+    elements = "\n".join(f"part work {index} --threads 1" for index in (0, 2))
+    cases["array"] = f"{array}\n{elements}\npart work --status\n{array}\npart work 1\n{array}"
     return {f"search/{name}": lines for name, lines in cases.items()}
 
 

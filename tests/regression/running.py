@@ -89,7 +89,8 @@ class Workspace:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        folders += [] if entry.name == "__pycache__" else [(f"{within}{entry.name}/", entry.path)]
+                        # The plans and records of work folders have times and hosts.
+                        folders += [] if entry.name in ("__pycache__", "work") else [(f"{within}{entry.name}/", entry.path)]
                     elif not entry.is_dir():
                         stat = entry.stat()
                         found[f"{within}{entry.name}"] = (stat.st_size, stat.st_mtime_ns)
@@ -192,7 +193,7 @@ def _measurements() -> Generator[None]:
 
     from rankwell.core.kernels import workers
 
-    clock, usage, ticks = time.perf_counter, resource.getrusage, threading.local()
+    clock, processor, usage, ticks = time.perf_counter, time.process_time, resource.getrusage, threading.local()
     named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, workers.machine
 
     def read() -> float:
@@ -201,14 +202,14 @@ def _measurements() -> Generator[None]:
         ticks.count = getattr(ticks, "count", 0) + 1
         return ticks.count / 1024
 
-    time.perf_counter = read
+    time.perf_counter = time.process_time = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
     workers.machine = lambda: {"system": "Linux", "processor": "x86_64", "processors": 2, "threads": 2}
     try:
         yield
     finally:
-        time.perf_counter, resource.getrusage, os.cpu_count = clock, usage, count
+        time.perf_counter, time.process_time, resource.getrusage, os.cpu_count = clock, processor, usage, count
         platform.platform, platform.machine, workers.machine = named, kind, machine
 
 

@@ -3,19 +3,25 @@
 Of items with the same score the one that stands first in BASE comes first; the result is the same for every backend.
 """
 
+import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.errors import BadUsage
+from rankwell.core.kernels.workers import limited_threads
+from rankwell.errors import BadUsage, Unfinished
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
+from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.report.present import Aside, FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
@@ -58,7 +64,9 @@ class SearchChoices:
     device: str | None = None
 
 
-def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoices, progress: Progress = None) -> Output:
+def search(
+    base: str, queries: str, /, *, output: FilePath, options: SearchChoices, parts: PartOptions, progress: Progress = None
+) -> Output:
     """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
 
     Parameters
@@ -71,8 +79,36 @@ def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoic
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     """
+    outcome = search_files(base, queries, options, parts, progress)
+    if outcome.result is None:
+        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+    found: TopK = outcome.result
+    if output.name.lower().endswith(_HDF5):
+        write_ground_truth(output, found.positions, found.scores, options.metric)
+        written = "positions and distances"
+    else:
+        written = io.write_run(found.ranking(), output)
+    full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
+    n_queries, dimensions = len(found.query_names), read_embeddings(queries, ids=False, check=False).dimensions
+    notes = [
+        f"{n_queries} queries, {len(found.item_names)} items, {dimensions} dimensions, {options.metric}; "
+        f"equal scores in the order of {base}",
+        Aside(f"wrote {output} ({rows} rows, {written})"),
+    ]
+    if full < n_queries:
+        notes.insert(1, f"{n_queries - full} queries have fewer than {options.k} items left")
+    return Output(notes=tuple(notes))
+
+
+def search_files(
+    base: Any, queries: Any, options: SearchChoices, parts: PartOptions, progress: Callable[[str, int, int], None] | None
+) -> PartOutcome:
+    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever `read_embeddings` reads."""
     if (options.base_groups is None) != (options.query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+    if parts.is_used:
+        words = ["rankwell", "search", str(base)[:200], str(queries)[:200], "-k", str(options.k), "--metric", options.metric]
+        return carry_out("search", _part_options(base, queries, options), parts, shlex.join(words), progress)
     items = read_embeddings(base, ids=options.base_ids, check=False)
     table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude == "self" and (table.ids is None) != (items.ids is None):
@@ -80,28 +116,34 @@ def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoic
     groups = None
     if options.query_groups and options.base_groups:
         groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
-    found = find(
-        table,
-        items,
-        k=options.k,
-        metric=options.metric,
-        exclude=options.exclude,
-        groups=groups,
-        backend=options.backend,
-        device=options.device,
-        progress=None if progress is None else lambda done, total: progress("search", done, total),
-    )
-    if output.name.lower().endswith(_HDF5):
-        write_ground_truth(output, found.positions, found.scores, options.metric)
-        written = "positions and distances"
-    else:
-        written = io.write_run(found.ranking(), output)
-    full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
-    notes = [
-        f"{table.n} queries, {items.n} items, {items.dimensions} dimensions, {options.metric}; "
-        f"equal scores in the order of {base}",
-        Aside(f"wrote {output} ({rows} rows, {written})"),
-    ]
-    if full < table.n:
-        notes.insert(1, f"{table.n - full} queries have fewer than {options.k} items left")
-    return Output(notes=tuple(notes))
+    with limited_threads(parts.threads):
+        found = find(
+            table,
+            items,
+            k=options.k,
+            metric=options.metric,
+            exclude=options.exclude,
+            groups=groups,
+            backend=options.backend,
+            device=options.device,
+            progress=None if progress is None else lambda done, total: progress("search", done, total),
+        )
+    return PartOutcome(found)
+
+
+def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, Any]:
+    """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are not in files."""
+    places = {
+        "base": base,
+        "queries": queries,
+        "base_ids": options.base_ids,
+        "queries_ids": options.query_ids,
+        "base_groups": options.base_groups,
+        "queries_groups": options.query_groups,
+    }
+    odd = next((name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))), None)
+    if odd is not None:
+        raise BadUsage(f"{odd}: parts are computed from files; save the {type(places[odd]).__name__} and name its file.")
+    found: dict[str, Any] = {name: None if place is None else str(Path(place).absolute()) for name, place in places.items()}
+    chosen = ("k", "metric", "exclude", "backend", "device")
+    return found | {name: getattr(options, name) for name in chosen}

@@ -150,7 +150,7 @@ class Space:
         if metric == "l2" and items.n:
             first = np.asarray(items.vectors[:4096]).astype(np.float64)
             with np.errstate(all="ignore"):
-                centre = np.nan_to_num(first.mean(axis=0)).clip(-1e9, 1e9)
+                centre = np.nan_to_num(first.mean(axis=0), posinf=0.0, neginf=0.0).clip(-1e9, 1e9)
             self._centre = (np.rint(centre) if self._whole else centre).astype(np.float32)
         self.double = double
         self.dtype = np.dtype(np.float64 if double else np.float32)

@@ -97,6 +97,27 @@ def limit_threads(number: int) -> None:
     _LIMITS.append(number)
 
 
+@contextmanager
+def limited_threads(number: int | None) -> Generator[None]:
+    """Lets this process, the BLAS included, use so many processors until the block ends; None changes nothing.
+
+    Raises BadUsage for a number below 1.
+    """
+    if number is None:
+        yield
+        return
+    if number < 1:
+        raise BadUsage(f"--threads {number}; expected a positive integer.")
+    from threadpoolctl import threadpool_limits
+
+    _LIMITS.append(number)
+    try:
+        with threadpool_limits(number, user_api="blas"):
+            yield
+    finally:
+        _LIMITS.remove(number)
+
+
 def in_threads(
     work: Callable[[Part], Result], parts: Sequence[Part], *, each: int = 1, workers: int | None = None
 ) -> list[Result]:

@@ -1,0 +1,70 @@
+"""Compute one part of a work folder, as the element of an array job, or show the state of all parts."""
+
+import os
+from pathlib import Path
+
+from rankwell.core.kernels.workers import limited_threads
+from rankwell.errors import BadUsage, printable
+from rankwell.executors import slurm_ranges
+from rankwell.parts.plans import read_plan
+from rankwell.parts.running import compute_part
+from rankwell.parts.work import PartStates, WorkFolder
+from rankwell.report.present import Aside, Output
+
+_VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
+_OFFSET = "RANKWELL_PART_OFFSET"
+
+
+def part(work: str, index: int | None = None, /, *, status: bool = False, threads: int | None = None) -> Output:
+    """Compute one part of a work folder, as the element of an array job, or show the state of all parts.
+
+    Parameters
+    ----------
+    work
+        The work folder, with a plan that `--executor array` or another command has written.
+    index
+        The part, from 0. Without, that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+    status
+        Show which parts are done, running, failed and missing, and compute nothing.
+    threads
+        Threads of the part; by default all processors that the job has.
+    """
+    folder = Path(work)
+    if status:
+        if index is not None:
+            raise BadUsage(f"--status shows all parts; leave out {index}.")
+        found = WorkFolder(folder, read_plan(folder))
+        return Output("\n".join(_lines(found.states(), found.plan.parts)) + "\n")
+    number = _number_of_job() if index is None else index
+    with limited_threads(threads):
+        record = compute_part(folder, number)
+    return Output(notes=(Aside(f"part {number} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
+
+
+def _number_of_job() -> int:
+    """The index of the array's element. Raises BadUsage where the environment has none, or two different ones."""
+    given = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
+    odd = next((name for name, text in given.items() if not text.isdecimal()), None)
+    if odd is not None:
+        raise BadUsage(f"{odd} is {given[odd]!r}; expected an integer.")
+    offset = int(given.pop(_OFFSET, "0"))
+    if not given:
+        raise BadUsage(f"INDEX is missing, and no array job sets {', '.join(_VARIABLES)}; name a part, or --status.")
+    if len(set(given.values())) > 1:
+        raise BadUsage(f"{' and '.join(f'{name} is {text}' for name, text in given.items())}; name the part.")
+    return int(next(iter(given.values()))) + offset
+
+
+def _lines(states: PartStates, parts: int) -> list[str]:
+    """A line for each state, and the costs of what is done."""
+    lines = [f"parts    {parts}", f"done     {len(states.done)}"]
+    lines += [f"running  {index}: {printable(where)}" for index, where in states.running.items()]
+    lines += [f"failed   {index}: {printable(message)}" for index, message in states.failed.items()]
+    lines += [f"damaged  {index}: {printable(what)}" for index, what in states.damaged.items()]
+    lines.append(f"missing  {slurm_ranges(states.missing) or 'none'}")
+    if states.done:
+        seconds = {index: float(record.get("seconds", 0)) for index, record in states.done.items()}
+        slowest = max(seconds, key=lambda index: seconds[index])
+        total = sum(float(record.get("processor_seconds", 0)) for record in states.done.values())
+        lines.append(f"slowest  {slowest}: {seconds[slowest]:.3g} s; {total:.3g} processor seconds in all")
+    return lines

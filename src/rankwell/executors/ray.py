@@ -1,0 +1,156 @@
+"""Ray: a cluster of this machine, started and stopped again, or one to join, `ray:ADDRESS`, which is never stopped.
+
+Ray gets the name of a function and one JSON string a call, and returns a string; no data passes through its object store.
+"""
+
+import json
+import os
+import platform
+import socket
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any
+
+from rankwell import __version__
+from rankwell.core.kernels.workers import processors
+from rankwell.errors import BadUsage, MissingExtra
+from rankwell.executors import EXECUTORS, RETRIES, Executor, Resources, Run, call, lost_too_often, thread_variables
+
+_OWN = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+"""The environment of clusters that we start: no one joins without the token, and nothing is sent to Ray's makers."""
+_SECONDS = 5
+_OBJECTS = 80 << 20  # bytes of the object store, the least that Ray takes
+
+
+def versions(_: str) -> str:
+    """The versions that must be equal on all nodes, as JSON."""
+    import ray
+
+    return json.dumps({"python": platform.python_version(), "ray": ray.__version__, "rankwell": __version__})
+
+
+def _workers(address: str) -> int:
+    return 16 if address else processors()
+
+
+@contextmanager
+def _open(address: str, resources: Resources) -> Generator[Run]:
+    threads = resources.threads or 1
+    if not address:
+        if sys.modules.get("ray") is not None and os.environ.get("RAY_AUTH_MODE") != "token":
+            # Ray reads it once, when it is imported.
+            raise BadUsage("Ray is already imported without RAY_AUTH_MODE=token; set that first, or join a cluster: ray:ADDRESS.")
+        os.environ.update(_OWN)
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtra("the executor 'ray' needs Ray: pip install 'rankwell[ray]'.") from error
+    if ray.is_initialized():
+        raise BadUsage("this process is already connected to a Ray cluster; call ray.shutdown() first.")
+    try:
+        _connect(ray, address, threads)
+        _refuse_unfit(ray, threads, resources.memory)
+        _refuse_other_versions(ray)
+        yield partial(_run, ray, _remote(ray, threads, resources.memory))
+    finally:
+        ray.shutdown()  # stops a cluster only where this process has started it
+
+
+def _connect(ray: Any, address: str, threads: int) -> None:
+    """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be reached."""
+    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    if not address:
+        own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _OBJECTS, "_node_ip_address": "127.0.0.1"}
+        try:
+            ray.init(address="local", num_cpus=max(processors(), threads), **own, **quiet)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise BadUsage(f"Ray cannot be started here ({_first_line(error)}); --executor processes needs none.") from error
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        if host and port.isdecimal():
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
+        ray.init(address=address, **quiet)
+    except (OSError, RuntimeError, ValueError) as error:
+        what = f"--executor ray:{address}: the cluster cannot be joined ({_first_line(error)})"
+        raise BadUsage(f"{what}; check the address, the token, and the versions of Python and Ray there.") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _refuse_unfit(ray: Any, threads: int, memory: int) -> None:
+    """Raises BadUsage where no node has enough for a part: Ray would wait for one for ever."""
+    nodes = [each["Resources"] for each in ray.nodes() if each["Alive"]]
+    if not any(each.get("CPU", 0) >= threads and each.get("memory", 0) >= memory for each in nodes):
+        most = max((each.get("memory", 0) for each in nodes), default=0)
+        cores = max((each.get("CPU", 0) for each in nodes), default=0)
+        what = f"a part needs {threads} processors and {memory >> 20} MiB"
+        what += f"; the largest node has {cores:g} and {int(most) >> 20} MiB"
+        raise BadUsage(f"{what}; plan smaller parts with --memory, or name fewer --threads.")
+
+
+def _refuse_other_versions(ray: Any) -> None:
+    """Raises BadUsage where a node has other versions of Python, Ray or rankwell than this process."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    mine, name = versions(""), "rankwell.executors.ray:versions"
+    requested = {
+        str(each["NodeManagerHostname"]): ray.remote(call)
+        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False))
+        .remote(name, "")
+        for each in ray.nodes()
+        if each["Alive"]
+    }
+    for node, reference in requested.items():
+        try:
+            theirs = ray.get(reference, timeout=60)
+        except Exception as error:
+            reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+            raise BadUsage(f"the node {node} cannot run rankwell ({reason}); install rankwell {__version__} there.") from error
+        here, there = json.loads(mine), json.loads(theirs)
+        for package, version in here.items():
+            if there.get(package) != version:
+                what = f"the node {node} has {package} {there.get(package)}, this machine {version}"
+                raise BadUsage(f"{what}; install the same versions everywhere.")
+
+
+def _remote(ray: Any, threads: int, memory: int) -> Any:
+    """The function that Ray calls, with what it may use."""
+    return ray.remote(call).options(
+        num_cpus=threads, memory=memory, max_retries=RETRIES, runtime_env={"env_vars": thread_variables(threads)}
+    )
+
+
+def _run(ray: Any, remote: Any, function: str, arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
+    places = {remote.remote(function, argument): place for place, argument in enumerate(arguments)}
+    try:
+        while places:
+            ready, _ = ray.wait([*places], num_returns=1)
+            for reference in ready:
+                yield places.pop(reference), _answer(ray, reference)
+    finally:
+        for reference in places:
+            with suppress(Exception):
+                ray.cancel(reference, force=True)
+
+
+def _answer(ray: Any, reference: Any) -> str:
+    from ray import exceptions
+
+    lost = (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.RayActorError)
+    try:
+        return ray.get(reference)
+    except lost as error:
+        raise lost_too_often(RETRIES + 1) from error
+    except exceptions.RayTaskError as error:
+        sys.stderr.write(f"{error}\n")
+        raise BadUsage(f"a call failed on a node of the cluster ({type(error).__name__}); see the lines above.") from error
+
+
+EXECUTORS.add(
+    "ray", Executor("ray", "Ray, on this machine or `ray:HOST:PORT`; joining never stops a cluster", _workers, _open, None, bool)
+)

@@ -1,0 +1,68 @@
+"""Work that is cut into parts: a part is a file in a work folder, and whoever computes it, the merged bytes are the same.
+
+`plans.py` has the plan of a folder, `work.py` its parts and their records, `running.py` makes parts and brings a plan to its end.
+A kind of part is one file, here or in the folder `parts/` of a task; nothing else here knows what a part computes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.core.catalogue import Catalogue
+from rankwell.parts.places import Write
+
+Json = Any
+"""A value that JSON can hold."""
+
+
+class Limits(NamedTuple):
+    """The size of parts. memory: bytes that a part may use. workers: parts that work at once. shards: as requested, or None."""
+
+    memory: int = 2 << 30
+    workers: int = 1
+    shards: int | None = None
+
+
+class Cut(NamedTuple):
+    """The parts of some work. parts: their number. boundaries: JSON, for the kind. costs: names and numbers for the user."""
+
+    parts: int
+    boundaries: Json
+    costs: Mapping[str, int | str]
+
+
+class PartContent(NamedTuple):
+    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of blocks of inputs by name."""
+
+    suffix: str
+    write: Write
+    inputs: Mapping[str, str]
+    device: str = "cpu"
+
+
+class PartInputs(NamedTuple):
+    """The options of a plan, and the boundaries of its parts."""
+
+    options: Mapping[str, Json]
+    boundaries: Json
+
+
+@dataclass(frozen=True)
+class PartKind:
+    """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
+
+    files: the input files by name. cut: the parts, without reading vectors. check: what only reading finds, before any work.
+    part: computes one. merge: (inputs, files of parts in order, folder for scratch files) -> the result.
+    """
+
+    name: str
+    title: str
+    files: Callable[[Mapping[str, Json]], Mapping[str, Path]]
+    cut: Callable[[Mapping[str, Json], Limits], Cut]
+    check: Callable[[Mapping[str, Json]], None]
+    part: Callable[[PartInputs, int], PartContent]
+    merge: Callable[[PartInputs, Sequence[Path], Path], Any]
+
+
+KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -1,0 +1,148 @@
+"""Work carried out in parts by an executor: planned, run, resumed and merged, or planned for a cluster to run."""
+
+import re
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell import __version__
+from rankwell.errors import BadUsage, shown
+from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
+from rankwell.locks import locked
+from rankwell.parts import KINDS, Json, Limits
+from rankwell.parts.plans import input_files, open_plan
+from rankwell.parts.running import complete, merged
+from rankwell.parts.work import WorkFolder
+
+Progress = Callable[[str, int, int], None]
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartOptions:
+    """The choices of work that is done in parts.
+
+    Parameters
+    ----------
+    executor
+        What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
+    work
+        Folder of the parts, with which the same command goes on after an interruption. Without, a temporary one.
+    threads
+        Threads of a part; by default its share of the processors.
+    memory
+        Memory of a part, such as 500M or 8G; 2G by default.
+    shards
+        Number of ranges into which BASE is cut; by default as many as the memory and the executor need.
+    dry_run
+        Print the parts, passes, products and bytes; no vectors are read.
+    """
+
+    executor: str | None = None
+    work: str | None = None
+    threads: int | None = None
+    memory: str | None = None
+    shards: int | None = None
+    dry_run: bool = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the work is done in parts at all."""
+        return self.dry_run or any(each is not None for each in (self.executor, self.work, self.shards, self.memory))
+
+
+class PartOutcome(NamedTuple):
+    """The outcome of work in parts. result: None where there is none yet; then `text` is to be shown, and `notes` say why.
+
+    missing: the parts that a cluster has not computed, None where the plan is new.
+    """
+
+    result: Any = None
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    missing: tuple[int, ...] | None = None
+
+
+def memory_size(text: str) -> int:
+    """The bytes that a text such as `500M`, `2G` or `1.5GiB` names. Raises BadUsage.
+
+    >>> memory_size("1.5G")
+    1610612736
+    """
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if not size:
+        raise BadUsage(f"--memory {text!r}: expected a size such as 500M or 8G.")
+    return size
+
+
+def carry_out(
+    name: str, options: Mapping[str, Json], choices: PartOptions, command: str, progress: Progress | None = None
+) -> PartOutcome:
+    """Work of a kind of part: its result, or the text to show where there is none yet.
+
+    options: of the kind, as JSON. command: for the plan. A folder that is given is kept. Raises BadUsage for a folder with the
+    plan of other work, or one that another process works on, and the first error of a part.
+    """
+    kind = KINDS[name]
+    executor, address = find_executor(choices.executor or "here")
+    limits = Limits(memory_size(choices.memory or "2G"), executor.workers(address), choices.shards)
+    if choices.threads is not None and choices.threads < 1:
+        raise BadUsage(f"--threads {choices.threads}; expected a positive integer.")
+    if choices.dry_run:
+        input_files(kind, options)
+        costs = kind.cut(options, limits).costs
+        return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
+    if choices.work is None and (executor.open is None or executor.is_shared(address)):
+        raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
+    with _folder(choices.work) as folder:
+        plan, is_new = open_plan(folder, kind, options, command, limits)
+        work = WorkFolder(folder, plan)
+        if executor.open is None:
+            return _for_cluster(work, executor, address, choices, is_new)
+        with locked(folder):
+            if work.missing():
+                with executor.open(address, Resources(choices.threads, plan.memory)) as run:
+                    complete(work, run, progress)
+            return PartOutcome(merged(work))
+
+
+def _shown(value: int | str) -> str:
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+@contextmanager
+def _folder(place: str | None) -> Generator[Path]:
+    """The work folder, or a temporary one."""
+    if place is not None:
+        if not place or "://" in place:
+            raise BadUsage(f"--work {shown(place)}: expected a folder that all machines see.")
+        yield Path(place)
+        return
+    with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:
+        yield Path(folder)
+
+
+def _for_cluster(work: WorkFolder, executor: Executor, address: str, choices: PartOptions, is_new: bool) -> PartOutcome:
+    """The script to submit for the parts that are missing, or the result where there are none."""
+    states = work.states()
+    if not states.missing:
+        with locked(work.folder):
+            return PartOutcome(merged(work))
+    if executor.script is None:
+        raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
+    threads = choices.threads or 1
+    command = ["rankwell", "part", str(work.folder), "--threads", str(threads)]
+    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__)
+    script = executor.script(address, job)
+    if is_new:
+        note = f"{work.folder} has the plan of {work.plan.parts} parts; submit them, then run this command again."
+        return PartOutcome(text=script, notes=(note,))
+    failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
+    damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
+    note = f"{len(states.missing)} of {work.plan.parts} parts are missing: {slurm_ranges(states.missing)}"
+    notes = (*failed[:5], *damaged[:5], f"{note}; submit them, then run this command again.")
+    return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

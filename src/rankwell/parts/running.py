@@ -1,0 +1,110 @@
+"""Parts computed by whoever is called with the name of a function here and one JSON string; and a plan brought to its end."""
+
+import errno
+import json
+import os
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankwell import errors
+from rankwell.errors import BadUsage, RankwellError
+from rankwell.parts.places import clean_drafts
+from rankwell.parts.plans import read_plan
+from rankwell.parts.work import Measured, WorkFolder
+
+RUN_PART = "rankwell.parts.running:run_part"
+"""The function that executors call."""
+Runner = Callable[[str, Sequence[str]], Iterator[tuple[int, str]]]
+"""Calls the function of a name with each JSON string; yields the place of each string and its answer, as they come."""
+Progress = Callable[[str, int, int], None]
+_ATTEMPTS = 3
+
+
+def run_part(argument: str) -> str:
+    """Computes one part of a work folder: JSON with `work` and `part` to JSON with the `record`, or `error` and its `kind`.
+
+    An error of the input is an answer, so that no executor repeats what would fail again.
+    """
+    request = json.loads(argument)
+    try:
+        return json.dumps({"record": compute_part(Path(request["work"]), int(request["part"]))})
+    except RankwellError as error:
+        return json.dumps({"error": str(error), "kind": type(error).__name__})
+    except Exception:
+        return json.dumps({"error": traceback.format_exc(), "kind": "internal"})
+
+
+def compute_part(folder: Path, index: int) -> Any:
+    """Computes a part, unless it is whole, and returns its record. Raises BadUsage for a full disk or too little memory."""
+    plan = read_plan(folder)
+    work = WorkFolder(folder, plan)
+    work.refuse_outside(index)
+    plan.refuse_other_version()
+    found = work.record(index)
+    if isinstance(found, tuple):
+        return found[0]
+    try:
+        work.discard(index)
+        work.begin(index)
+        try:
+            plan.refuse_changed_inputs()
+            start, processor = time.perf_counter(), time.process_time()
+            content = plan.kind_of_part.part(plan.part_inputs, index)
+            plan.refuse_changed_inputs()
+            return work.keep(index, content, Measured(time.perf_counter() - start, time.process_time() - processor))
+        finally:
+            work.forget(index, "running")
+    except RankwellError as error:
+        work.fail(index, str(error))
+        raise
+    except OSError as error:
+        raise _refused(work, index, f"{error.filename or folder}: {_reason(error)}") from error
+    except MemoryError as error:
+        raise _refused(work, index, f"part {index} needs more memory; plan smaller ones with --memory") from error
+
+
+def _refused(work: WorkFolder, index: int, what: str) -> BadUsage:
+    work.fail(index, what)
+    return BadUsage(f"{what}.")
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return f"{text}; free some space, and run the command again" if error.errno == errno.ENOSPC else text
+
+
+def complete(work: WorkFolder, run: Runner, progress: Progress | None = None) -> None:
+    """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class."""
+    clean_drafts(work.folder)
+    for _ in range(_ATTEMPTS):
+        missing = work.missing()
+        if not missing:
+            return
+        done = work.plan.parts - len(missing)
+        arguments = [json.dumps({"work": os.fspath(work.folder.resolve()), "part": index}) for index in missing]
+        for _, answer in run(RUN_PART, arguments):
+            _refuse_error(json.loads(answer))
+            done += 1
+            if progress is not None:
+                progress("parts", done, work.plan.parts)
+    left = work.missing()
+    if left:
+        raise BadUsage(f"{work.folder}: part {left[0]} is damaged again after {_ATTEMPTS} attempts; check the disk.")
+
+
+def _refuse_error(answer: dict[str, Any]) -> None:
+    if "error" not in answer:
+        return
+    kind = getattr(errors, str(answer.get("kind")), None)
+    if isinstance(kind, type) and issubclass(kind, RankwellError):
+        raise kind(answer["error"])
+    raise RuntimeError(f"a part failed:\n{answer['error']}")
+
+
+def merged(work: WorkFolder) -> Any:
+    """The result of all parts, which are whole. Raises BadInput where inputs have changed since they were read."""
+    work.plan.refuse_changed_inputs()
+    return work.plan.kind_of_part.merge(work.plan.part_inputs, work.files(), work.folder)

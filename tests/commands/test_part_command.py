@@ -1,0 +1,127 @@
+"""`rankwell part`: an element of an array finds its number, does its part, and says what is wrong in one sentence."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commanding import with_fields
+from rankwell.cli import main
+from rankwell.commands.part import part
+from rankwell.commands.search import search
+
+VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in (*VARIABLES, "RANKWELL_PART_OFFSET", "RANKWELL_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    np.save("base.npy", np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32))
+    np.save("queries.npy", np.ones((3, 4), dtype=np.float32))
+    assert again(tmp_path) == 0
+    return tmp_path / "work"
+
+
+def again(folder: Path, *, overwrite: tuple[str, ...] = ()) -> int:
+    """The exit code of the command that wrote the plan."""
+    places = str(folder / "base.npy"), str(folder / "queries.npy")
+    run = with_fields(search)
+    return run(*places, k=5, output=folder / "found.run", executor="array", work=str(folder / "work"), shards=9).exit_code
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["rankwell", "part", *words])
+    return main()
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_the_number_comes_from_the_job(work: Path, monkeypatch: pytest.MonkeyPatch, variable: str):
+    monkeypatch.setenv(variable, "4")
+
+    assert run(monkeypatch, str(work)) == 0
+
+    assert json.loads((work / "part-00004.json").read_text())["part"] == 4
+
+
+def test_an_offset_is_added_and_a_given_number_counts_alone(work: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
+    monkeypatch.setenv("RANKWELL_PART_OFFSET", "5")
+
+    part(str(work))
+    part(str(work), 1)
+
+    assert sorted(path.name for path in work.glob("part-*.npy")) == ["part-00001.npy", "part-00007.npy"]
+
+
+def test_an_array_ends_with_the_same_command(work: Path):
+    for index in (0, 1, 2, 4, 5, 8):
+        part(str(work), index)
+    assert again(work.parent) == 5
+    assert not (work.parent / "found.run").exists()
+    assert "missing  3,6-7\n" in part(str(work), status=True).text
+
+    for index in (3, 6, 7):
+        part(str(work), index)
+
+    assert again(work.parent) == 0
+    assert len((work.parent / "found.run").read_text().splitlines()) == 15
+
+
+def test_the_status_lists_what_failed_with_its_error_and_what_is_damaged(work: Path, monkeypatch: pytest.MonkeyPatch):
+    part(str(work), 0)
+    part(str(work), 1)
+    (work / "part-00001.npy").write_bytes(b"")
+    (work.parent / "base.npy").touch()
+    assert run(monkeypatch, str(work), "2") == 2
+
+    lines = part(str(work), status=True).text.splitlines()
+
+    assert lines[:2] == ["parts    9", "done     1"]
+    assert [line.partition(":")[0] for line in lines[2:4]] == ["failed   2", "damaged  1"]
+    assert "has changed since the plan was written" in lines[2]
+    assert "part-00001.npy has 0 bytes, its record says 368" in lines[3]
+    assert lines[4] == "missing  1-8"
+
+
+def test_a_part_of_a_killed_process_is_not_running(work: Path):
+    note = {"host": __import__("platform").node()[:64], "process": 2**22 + 1, "since": "now"}
+    (work / "part-00003.running.json").write_text(json.dumps(note))
+    (work / "part-00004.running.json").write_text(json.dumps({**note, "host": "another"}))
+
+    lines = part(str(work), status=True).text.splitlines()
+
+    assert [line for line in lines if line.startswith("running")] == [f"running  4: another, process {2**22 + 1}, since now"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "words", "message"),
+    [
+        ({}, ["work"], "INDEX is missing, and no array job sets SLURM_ARRAY_TASK_ID"),
+        ({"SLURM_ARRAY_TASK_ID": "x"}, ["work"], "SLURM_ARRAY_TASK_ID is 'x'; expected an integer"),
+        (
+            {"SLURM_ARRAY_TASK_ID": "1", "JOB_COMPLETION_INDEX": "2"},
+            ["work"],
+            "SLURM_ARRAY_TASK_ID is 1 and JOB_COMPLETION_INDEX",
+        ),
+        ({}, ["work", "9"], "part 9 is outside the plan of work; its parts are 0 to 8"),
+        ({}, ["work", "1", "--status"], "--status shows all parts"),
+        ({}, ["work", "1", "--threads", "0"], "--threads 0; expected a positive integer"),
+        ({}, ["nowhere", "1"], "nowhere is not a work folder: it has no plan.json"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_exit_code_2(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], environment, words, message
+):
+    capsys.readouterr()
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert run(monkeypatch, *words) == 2
+
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert not list(work.glob("part-*"))

@@ -1,0 +1,266 @@
+"""Search in parts: the bytes of one process, however the items are cut, and the same errors for the same mistakes."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwell
+from commanding import with_fields
+from oracles.neighbours import neighbours
+from rankwell.commands.search import search as command
+from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
+from rankwell.neighbours import TopK
+from rankwell.parts import KINDS, Limits
+from rankwell.parts import search as kind
+from rankwell.parts.vectors import Ids
+from rankwell.store import decode_id
+
+METRICS = ("cosine", "dot", "l2")
+SHARDS = (1, 2, 7, 31, 250)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def copies(n: int, d: int, seed: int = 0):
+    """Small whole numbers, so that many scores tie; a tenth of the vectors are exact copies of others, far from them."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(1, 4, size=(n, d)).astype(np.float32)
+    vectors[-n // 10 :] = vectors[: len(vectors[-n // 10 :])]
+    return vectors
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    np.save(tmp_path / "base.npy", copies(700, 6))
+    np.save(tmp_path / "queries.npy", copies(23, 6, seed=1))
+    return tmp_path
+
+
+def with_ids(folder: Path) -> None:
+    (folder / "base.ids.txt").write_text("".join(f"item-{row}\n" for row in range(700)), encoding="utf-8")
+    (folder / "queries.ids.txt").write_text("".join(f"item-{row * 20}\n" for row in range(23)), encoding="utf-8")
+
+
+def search(folder: Path, **options) -> TopK:
+    return rankwell.search(str(folder / "queries.npy"), str(folder / "base.npy"), **options)
+
+
+def bytes_of(found: TopK) -> bytes:
+    return found.positions.tobytes() + found.scores.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("metric", "shards"),
+    [
+        pytest.param(metric, shards, marks=[pytest.mark.slow] if shards == 250 and metric != "cosine" else [])
+        for metric in METRICS
+        for shards in SHARDS
+    ],
+)
+def test_shards_give_the_bytes_of_one_process_with_ties_and_copies_across_them(files: Path, metric: str, shards: int):
+    one = search(files, k=12, metric=metric)
+
+    found = search(files, k=12, metric=metric, work=str(files / "work"), shards=shards)
+
+    assert bytes_of(found) == bytes_of(one)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_shards_give_the_lists_of_exact_arithmetic(files: Path, metric: str):
+    items, queries = (np.load(files / f"{name}.npy").astype(int).tolist() for name in ("base", "queries"))
+
+    found = search(files, k=12, metric=metric, shards=7)
+
+    expected = neighbours(queries, items, 12, metric)
+    assert found.positions.tolist() == [[position for position, _ in best] for best in expected]
+    assert found.scores.tolist() == [[score for _, score in best] for best in expected]
+
+
+@pytest.mark.parametrize("k", [40, 699, 1000])
+def test_lists_may_be_longer_than_a_shard_and_than_the_base(files: Path, k: int):
+    assert bytes_of(search(files, k=k, shards=31)) == bytes_of(search(files, k=k))
+
+
+def test_a_shard_may_be_empty(files: Path):
+    np.save(files / "base.npy", copies(5, 6))
+
+    assert bytes_of(search(files, k=3, shards=9)) == bytes_of(search(files, k=3))
+
+
+def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest.MonkeyPatch):
+    levels: list[int] = []
+    write = kind._write_level
+    monkeypatch.setattr(kind, "_write_level", lambda group, *rest: (levels.append(len(group)), write(group, *rest)))
+
+    found = search(files, k=12, shards=130, work=str(files / "work"))
+
+    assert levels == [64, 64, 2]
+    assert bytes_of(found) == bytes_of(search(files, k=12))
+    assert not [each.name for each in (files / "work").iterdir() if each.name.startswith(".merged")]
+
+
+def test_little_memory_takes_several_passes_and_changes_no_byte(files: Path):
+    kind_of_part = KINDS["search"]
+    found = search(files, k=12, memory="20k", work=str(files / "work"))
+
+    plan = json.loads((files / "work" / "plan.json").read_text())
+    assert len(plan["boundaries"]["queries"]) == 5
+    assert plan["parts"] == 8
+    assert bytes_of(found) == bytes_of(search(files, k=12))
+    assert kind_of_part.name == "search"
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_query_itself_is_excluded_whichever_shard_has_it(files: Path, named: bool):
+    if named:
+        with_ids(files)
+
+    found = search(files, k=9, exclude="self", shards=7)
+
+    assert bytes_of(found) == bytes_of(search(files, k=9, exclude="self"))
+    assert found.ranking().offsets.tolist() == search(files, k=9, exclude="self").ranking().offsets.tolist()
+
+
+def test_groups_are_excluded_in_every_shard(files: Path):
+    (files / "base.txt").write_text("".join(f"{row % 5}\n" for row in range(700)))
+    (files / "queries.txt").write_text("".join(f"{row % 5}\n" for row in range(23)))
+    groups = {"base_groups": str(files / "base.txt"), "query_groups": str(files / "queries.txt")}
+
+    assert bytes_of(search(files, k=200, shards=7, **groups)) == bytes_of(search(files, k=200, **groups))
+
+
+@pytest.mark.parametrize("suffix", ["run", "hdf5"])
+def test_the_file_that_the_command_writes_has_the_same_bytes(files: Path, suffix: str):
+    if suffix == "hdf5":
+        pytest.importorskip("h5py")
+    with_ids(files)
+    run = with_fields(command)
+    places = str(files / "base.npy"), str(files / "queries.npy")
+
+    run(*places, k=12, output=files / f"one.{suffix}")
+    run(*places, k=12, output=files / f"parts.{suffix}", work=str(files / "work"), shards=31)
+
+    assert (files / f"parts.{suffix}").read_bytes() == (files / f"one.{suffix}").read_bytes()
+
+
+def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
+    (files / "base.ids.txt").write_bytes(b"".join(b"\xff%d\n" % row for row in range(700)))
+
+    found = search(files, k=1, shards=3)
+
+    assert found.item_names[int(found.positions[0, 0])] == decode_id(b"\xff%d" % found.positions[0, 0])
+
+
+def test_only_the_ids_of_winners_become_strings(files: Path):
+    with_ids(files)
+
+    names = Ids(str(files / "base.npy"), None).chosen(np.array([4, 699, 4]), 700)
+
+    assert (names[4], names[699], len(names)) == ("item-4", "item-699", 700)
+    with pytest.raises(KeyError):
+        names[5]
+
+
+@pytest.mark.parametrize("shards", [None, 7])
+def test_an_id_twice_is_the_same_error_as_in_one_process(files: Path, shards: int | None):
+    lines = [f"item-{row}" for row in range(700)]
+    lines[650], lines[30] = lines[7], lines[6]
+    (files / "base.ids.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    with pytest.raises(DuplicateItem, match=r"id 'item-6' appears in rows 6 and 30; expected different ids"):
+        search(files, k=3, shards=shards)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"), [(["a"] * 3, "3 ids for 700 vectors"), ([*map(str, range(699)), ""], "row 699 has nothing")]
+)
+def test_wrong_ids_are_found_before_any_work(files: Path, lines: list[str], message: str):
+    (files / "base.ids.txt").write_text("".join(f"{line}\n" for line in lines))
+
+    with pytest.raises(BadInput, match=message):
+        search(files, k=3, work=str(files / "work"))
+
+    assert not (files / "work").exists()
+
+
+def test_nan_in_the_last_shard_names_the_row_in_the_whole_file_and_the_file(files: Path):
+    vectors = np.load(files / "base.npy")
+    vectors[698, 2] = np.nan
+    np.save(files / "base.npy", vectors)
+
+    with pytest.raises(BadScore, match=r"item vectors, .*base\.npy, row 698: number 2 is nan"):
+        search(files, k=3, shards=31)
+
+
+def test_a_zero_query_of_a_later_pass_names_its_row(files: Path):
+    vectors = np.load(files / "queries.npy")
+    vectors[20] = 0
+    np.save(files / "queries.npy", vectors)
+
+    with pytest.raises(BadInput, match=r"query vectors, .*queries\.npy, row 20: the vector is zero"):
+        search(files, k=3, memory="20k")
+
+
+def test_other_dimensions_are_refused_before_any_work(files: Path):
+    np.save(files / "queries.npy", copies(5, 7))
+
+    with pytest.raises(BadInput, match=r"the queries have 7 dimensions, the items 6"):
+        search(files, work=str(files / "work"))
+
+    assert not (files / "work").exists()
+
+
+def test_vectors_that_are_read_whole_are_refused_by_name(files: Path):
+    np.savez(files / "base.npz", vectors=copies(30, 6))
+
+    with pytest.raises(BadUsage, match=r"base\.npz can only be read whole; save its vectors as \.npy"):
+        rankwell.search(str(files / "queries.npy"), str(files / "base.npz"), shards=2)
+
+
+def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
+    vectors = copies(30, 6)
+
+    assert rankwell.search(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [[0], [1], [2]]
+    with pytest.raises(BadUsage, match="parts are computed from files; save the ndarray"):
+        rankwell.search(vectors, vectors, k=1, executor="here")
+
+
+def test_shards_have_a_thousand_items_for_each_of_a_list_where_there_are_enough(files: Path):
+    np.save(files / "base.npy", np.ones((50_000, 2), dtype=np.float16))
+    np.save(files / "queries.npy", np.ones((3, 2), dtype=np.float16))
+    options = kind_options(files, k=5)
+
+    parts = [KINDS["search"].cut(options, Limits(workers=workers)).parts for workers in (1, 2, 100)]
+
+    assert parts == [2, 4, 10]
+
+
+def kind_options(files: Path, **others) -> dict[str, object]:
+    names = ("base_ids", "queries_ids", "base_groups", "queries_groups", "device")
+    places = {name: str(files / f"{name}.npy") for name in ("base", "queries")}
+    return {**dict.fromkeys(names), **places, "k": 10, "metric": "dot", "exclude": "none", "backend": "numpy", **others}
+
+
+def test_a_dry_run_of_a_billion_vectors_reads_none_of_them(tmp_path: Path):
+    header = np.lib.format.header_data_from_array_1_0(np.empty((0, 768), dtype=np.float16))
+    for name, n in (("base", 10**9), ("queries", 10**6)):
+        with (tmp_path / f"{name}.npy").open("wb") as stream:
+            np.lib.format.write_array_header_1_0(stream, {**header, "shape": (n, 768)})
+            stream.truncate(stream.tell() + n * 768 * 2)  # a file without blocks
+
+    run = with_fields(command)
+    output = run(
+        str(tmp_path / "base.npy"), str(tmp_path / "queries.npy"), output=tmp_path / "x.hdf5", dry_run=True, memory="64G"
+    )
+
+    lines = dict(line.rsplit(None, 1) for line in output.text.splitlines())
+    assert lines["products"] == "1,000,000,000,000,000"
+    assert lines["passes over the items"] == "1"
+    assert lines["bytes read"] == f"{10**9 * 1536 + 45 * 10**6 * 1536:,}"
+    assert not (tmp_path / "x.hdf5").exists()

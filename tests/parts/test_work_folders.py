@@ -1,0 +1,276 @@
+"""Work folders: their files are whole, of this plan, and of unchanged inputs; all else is refused or made again."""
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rankwell
+from rankwell.errors import BadInput, BadUsage
+from rankwell.locks import locked
+from rankwell.parts import places
+from rankwell.parts.plans import read_plan
+from rankwell.parts.running import compute_part
+from rankwell.parts.work import MOST_RECORD, WorkFolder
+from rankwell.store import Source
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "base.npy", rng.normal(size=(90, 4)).astype(np.float32))
+    np.save(tmp_path / "queries.npy", rng.normal(size=(5, 4)).astype(np.float32))
+    return tmp_path
+
+
+def search(files: Path, work: str = "work", **options) -> bytes:
+    given = {"k": 4, "shards": 3, "work": str(files / work), **options}
+    found = rankwell.search(str(files / "queries.npy"), str(files / "base.npy"), **given)
+    return found.positions.tobytes() + found.scores.tobytes()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+PARTS = [f"part-0000{index}.{suffix}" for index in range(3) for suffix in ("json", "npy")]
+
+
+def test_a_finished_folder_has_the_plan_the_parts_and_their_records_and_nothing_else(files: Path):
+    search(files)
+
+    records = [json.loads((files / "work" / name).read_text()) for name in PARTS if name.endswith("json")]
+    assert names(files / "work") == [*PARTS, "plan.json"]
+    assert [record["part"] for record in records] == [0, 1, 2]
+    assert [record["digest"] for record in records] == [Source(files / "work" / each["file"]).digest() for each in records]
+    assert all((files / "work" / name).stat().st_size <= MOST_RECORD for name in PARTS if name.endswith("json"))
+
+
+def test_parts_that_are_done_are_not_computed_again(files: Path):
+    expected = search(files)
+    (files / "work" / "part-00001.json").unlink()
+    before = {name: (files / "work" / name).stat().st_ino for name in PARTS[::2] if "1" not in name}
+
+    assert search(files) == expected
+    assert {name: (files / "work" / name).stat().st_ino for name in before} == before
+
+
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "missing": lambda folder: (folder / "part-00001.npy").unlink(),
+    "empty": lambda folder: (folder / "part-00001.npy").write_bytes(b""),
+    "shortened": lambda folder: os.truncate(folder / "part-00001.npy", 100),
+    "changed": lambda folder: flip(folder / "part-00001.npy"),
+    "without record": lambda folder: (folder / "part-00001.json").unlink(),
+    "half a record": lambda folder: os.truncate(folder / "part-00001.json", 30),
+    "changed, without record": lambda folder: (flip(folder / "part-00001.npy"), (folder / "part-00001.json").unlink()),
+}
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_part_is_made_again(files: Path, damage: str):
+    expected = search(files)
+    DAMAGE[damage](files / "work")
+
+    assert search(files) == expected
+    assert names(files / "work") == [*PARTS, "plan.json"]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_part_is_listed_as_missing_for_an_array(files: Path, damage: str):
+    search(files)
+    DAMAGE[damage](files / "work")
+
+    with pytest.raises(rankwell.Unfinished, match="1 of 3 parts are missing: 1; submit them"):
+        search(files, executor="array")
+
+
+def copy_parts(files: Path) -> None:
+    search(files, "other", k=5)
+    for suffix in ("json", "npy"):
+        shutil.copy(files / "other" / f"part-00001.{suffix}", files / "work")
+
+
+def rename_record(files: Path) -> None:
+    (files / "work" / "part-00001.json").write_bytes((files / "work" / "part-00002.json").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (copy_parts, r"part-00001\.json is part 1 of another plan; remove it and part-00001\.npy"),
+        (rename_record, r"part-00001\.json is the record of part 2; remove it"),
+        (lambda files: (files / "work" / "part-00007.npy").write_bytes(b"x"), r"part-00007\.npy is not a part of this plan"),
+        (lambda files: (files / "work" / "part-1.json").write_bytes(b"x"), r"part-1\.json is not a part of this plan"),
+    ],
+)
+def test_a_foreign_part_is_an_error(files: Path, change: Callable[[Path], None], message: str):
+    search(files)
+    change(files)
+
+    with pytest.raises(BadInput, match=message):
+        search(files)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 6}, r"k was 4, is 6\. Name another work folder"),
+        ({"metric": "dot"}, "metric was 'cosine', is 'dot'"),
+        ({"shards": 4}, "it has 3 parts, this has 4"),
+    ],
+)
+def test_a_folder_of_other_work_is_refused_with_what_differs(files: Path, options: dict[str, object], message: str):
+    search(files)
+
+    with pytest.raises(BadUsage, match=message):
+        search(files, **options)
+
+
+def test_an_input_that_has_changed_since_the_plan_is_refused(files: Path):
+    search(files)
+    np.save(files / "base.npy", np.ones((91, 4), dtype=np.float32))
+
+    with pytest.raises(BadUsage, match=r"base\.npy has changed \(1568 bytes then, 1584 now\)"):
+        search(files)
+    (files / "work" / "part-00001.npy").unlink()
+    with pytest.raises(BadInput, match=r"base\.npy has changed since the plan was written"):
+        compute_part(files / "work", 1)
+
+
+def test_ids_that_appear_beside_the_base_later_are_another_input(files: Path):
+    search(files)
+    (files / "base.ids.txt").write_text("".join(f"{row}\n" for row in range(90)))
+
+    with pytest.raises(BadUsage, match=r"base\.ids\.txt has changed \(was not an input\)"):
+        search(files)
+
+
+def test_parts_that_read_other_bytes_of_one_input_are_refused(files: Path):
+    search(files)
+    record = json.loads((files / "work" / "part-00002.json").read_text())
+    record["inputs"]["queries 0-5"] = "0" * 32
+    (files / "work" / "part-00002.json").write_text(json.dumps(record))
+
+    with pytest.raises(BadInput, match="queries 0-5: parts 0 and 2 read different bytes of it"):
+        search(files)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"format": 2}', b"{"])
+def test_a_damaged_plan_is_refused(files: Path, content: bytes):
+    search(files)
+    (files / "work" / "plan.json").write_bytes(content)
+
+    with pytest.raises(BadInput, match=r"plan\.json"):
+        search(files)
+
+
+def test_a_plan_of_another_version_is_refused(files: Path):
+    search(files)
+    path = files / "work" / "plan.json"
+    path.write_text(path.read_text().replace(f'"rankwell": "{rankwell.__version__}"', '"rankwell": "9.9"'))
+
+    with pytest.raises(BadUsage, match=r"the plan is of rankwell 9\.9"):
+        search(files)
+    with pytest.raises(BadUsage, match=r"the plan is of rankwell 9\.9"):
+        compute_part(files / "work", 0)
+
+
+def test_a_folder_of_other_files_is_refused_and_left_alone(files: Path):
+    (files / "work").mkdir()
+    (files / "work" / "thesis.tex").write_text("x")
+
+    with pytest.raises(BadUsage, match=r"has no plan, but other files \('thesis\.tex'\)"):
+        search(files)
+
+    assert names(files / "work") == ["thesis.tex"]
+
+
+def test_two_drivers_on_one_folder_are_refused(files: Path):
+    search(files)
+
+    with locked(files / "work"), ThreadPoolExecutor(1) as other, pytest.raises(BadUsage, match="is being written by process"):
+        other.submit(search, files).result()
+
+
+def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(files: Path, monkeypatch: pytest.MonkeyPatch):
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    expected = search(files, "plain")
+    monkeypatch.setattr(places.os, "link", no_links)
+
+    assert search(files) == expected
+    assert json.loads((files / "work" / "plan.json").read_text())["puts"] == "unique"
+    assert all(len(name.split(".")) == 3 for name in names(files / "work") if name.startswith("part"))
+    (files / "work" / names(files / "work")[0]).unlink()
+    assert search(files) == expected
+
+
+def test_two_digests_of_one_part_are_an_error(files: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(places, "link_new", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links")))
+    search(files)
+    folder = files / "work"
+    record = next(folder.glob("part-00000.*.json"))
+    lists = np.load(folder / json.loads(record.read_text())["file"])
+    other = "part-00000.0123456789abcdef"
+    np.save(folder / f"{other}.npy", lists + 1)
+    changed = {"file": f"{other}.npy", "digest": Source(folder / f"{other}.npy").digest()}
+    (folder / f"{other}.json").write_text(json.dumps({**json.loads(record.read_text()), **changed}))
+
+    with pytest.raises(BadInput, match="are one part with two digests"):
+        search(files)
+
+
+def test_a_part_outside_the_plan_is_refused(files: Path):
+    search(files)
+
+    with pytest.raises(BadUsage, match=r"part 3 is outside the plan of .*; its parts are 0 to 2"):
+        compute_part(files / "work", 3)
+
+
+def test_a_full_disk_is_an_error_of_the_part_and_leaves_no_half_of_it(files: Path, monkeypatch: pytest.MonkeyPatch):
+    search(files)
+    (files / "work" / "part-00001.json").unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rankwell.parts.work.write_draft", full)
+        with pytest.raises(BadUsage, match="No space left on device; free some space, and run the command again"):
+            search(files)
+
+    work = WorkFolder(files / "work", read_plan(files / "work"))
+    assert work.states().missing == [1]
+    assert "No space left" in work.states().failed[1]
+    search(files)
+    assert names(files / "work") == [*PARTS, "plan.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are found by number on POSIX")
+def test_drafts_of_killed_processes_are_removed(files: Path):
+    search(files)
+    (files / "work" / "part-00001.json").unlink()
+    dead = files / "work" / f".draft-{places._host()}-{2**22 + 1}-0"
+    dead.write_bytes(b"half")
+
+    search(files)
+
+    assert not dead.exists()
