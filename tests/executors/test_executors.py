@@ -19,6 +19,19 @@ from rankwell.executors import EXECUTORS, ArrayJob, Resources, call, find_execut
 from rankwell.parts.execution import memory_size
 
 SMALL = Resources(1, 64 << 20)
+posix = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        found += [int(folder.name)] if parent == process else []
+    return found
 
 
 @pytest.fixture
@@ -89,6 +102,50 @@ def test_a_part_that_no_node_can_hold_is_refused(files: Path):
     assert "a part needs 1 processors and 104857600 MiB; the largest node has" in done.stderr
 
 
+def start_node(*words: str) -> "subprocess.Popen[bytes]":
+    """A node of a Ray cluster, which ends with this process."""
+    every = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "2", "--disable-usage-stats", *words]
+    environment = {**os.environ, "RAY_AUTH_MODE": "token"}
+    return subprocess.Popen(every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+
+
+def raylets(node: int) -> list[int]:
+    """The process of a node that starts its workers."""
+    return [child for child in children_of(node) if b"raylet/raylet" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@posix
+@pytest.mark.slow
+def test_a_cluster_that_is_joined_survives_the_search_and_the_search_a_lost_node(long: Path):
+    pytest.importorskip("ray")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    words = ["--executor", f"ray:{address}", "--memory", "64M", "--shards", "12", "--work", str(long / "work")]
+    one, parts = long / "one.run", long / "parts.run"
+    subprocess.run(command(long, "-o", str(one)), check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "ray.scripts.scripts", "get-auth-token", "--generate"], check=True, capture_output=True)
+
+    nodes = [start_node("--head", "--port", address.rpartition(":")[2], "--include-dashboard", "false")]
+    try:
+        wait_for(lambda: raylets(nodes[0].pid))
+        nodes.append(start_node("--address", address))
+        lost = wait_for(lambda: raylets(nodes[1].pid))[0]
+        environment = {**os.environ, "RAY_AUTH_MODE": "token"}
+        driver = subprocess.Popen(command(long, "-o", str(parts), *words), stderr=subprocess.PIPE, env=environment)
+        wait_for(lambda: list((long / "work").glob("part-00003.running.json")))
+        os.kill(lost, signal.SIGKILL)
+        _, error = driver.communicate(timeout=240)
+
+        assert driver.returncode == 0, error.decode()
+        assert parts.read_bytes() == one.read_bytes()
+        assert raylets(nodes[0].pid)
+    finally:
+        for node in nodes:
+            node.terminate()
+            node.wait(30)
+
+
 def test_ray_imported_without_a_token_is_refused(files: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", object())
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
@@ -154,16 +211,7 @@ def test_processes_end_with_the_block_and_answer_every_call():
 
 def workers_of(process: int) -> list[int]:
     """The worker processes that a process has started."""
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes()
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == process and b"rankwell.executors.worker" in words:
-            found.append(int(folder.name))
-    return found
+    return [child for child in children_of(process) if b"executors.worker" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @pytest.fixture
@@ -175,9 +223,6 @@ def long(tmp_path: Path) -> Path:
     np.save(tmp_path / "base.npy", base)
     np.save(tmp_path / "queries.npy", rng.integers(-9, 9, size=(3000, 48)).astype(np.float32))
     return tmp_path
-
-
-posix = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
 
 
 def command(files: Path, *words: str) -> list[str]:
