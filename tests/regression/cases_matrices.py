@@ -174,6 +174,8 @@ def _encode() -> dict[str, str]:
         "texts-column": f"{texts} --column text --id-column _id --dtype float16",
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
+        "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1 --memory 1G",
+        "dry-run": f"{texts} --batch-size 1 --executor array:9 --dry-run",
         "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram")
         + " --cache kept\n"

@@ -220,19 +220,21 @@ def write_vectors(
     dtype: str = "float32",
     chunk: int = 1024,
     before: Callable[[str], None] = lambda _: None,
+    resume: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same identity left in `PATH.part`.
 
     identity: what decides every byte (hash of the texts, model, settings), as JSON. chunk: texts between two writings; a part is
     kept as far as its chunks have the digests that were noted of them, so that a resumed run has the same batches, hence bytes.
+    resume: whether such vectors are kept.
     before: called with the digest of the file once an earlier file is removed, before the new one gets its name.
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     shape = len(texts), encoder.dimensions
     whole = json.dumps({**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True)
-    part = _Part(path, whole, shape, np.dtype(dtype), chunk)
+    part = _Part(path, whole, shape, np.dtype(dtype), chunk, resume=resume)
     with part.file.open("r+b") as stream, part.plan.open("a") as plan:
         stream.seek(0, io.SEEK_END)
         for start in range(part.done, len(texts), chunk):
@@ -264,10 +266,10 @@ class _Part:
     done: texts whose vectors are there; the file ends after them, its header states the final number. digest: of the file so far.
     """
 
-    def __init__(self, path: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int) -> None:
+    def __init__(self, path: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int, *, resume: bool) -> None:
         self.file, self.plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
         self.done, known = 0, list[str]()
-        if self.file.exists() and self.plan.exists():
+        if resume and self.file.exists() and self.plan.exists():
             first, *known = self.plan.read_text("utf-8", "replace").split("\n")
             known = known if first == whole else []
         head = io.BytesIO()

@@ -7,6 +7,7 @@ A kind of part is one file, here or in the folder `parts/` of a task; nothing el
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rankwell.core.catalogue import Catalogue
@@ -33,12 +34,16 @@ class Cut(NamedTuple):
 
 
 class PartContent(NamedTuple):
-    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of blocks of inputs by name."""
+    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of blocks of inputs by name.
+
+    alike: what must be equal in all parts for the bytes to be those of one process, such as the processor.
+    """
 
     suffix: str
     write: Write
     inputs: Mapping[str, str]
     device: str = "cpu"
+    alike: Mapping[str, str] = MappingProxyType({})
 
 
 class PartInputs(NamedTuple):
@@ -52,17 +57,18 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
-    files: the input files by name. cut: the parts, without reading vectors. check: what only reading finds, before any work.
-    part: computes one. merge: (inputs, files of parts in order, folder for scratch files) -> the result.
+    files: the input files by name. cut: the parts, without reading vectors. part: computes one.
+    merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
+    check: raises errors that only reading finds, before any work.
     """
 
     name: str
     title: str
     files: Callable[[Mapping[str, Json]], Mapping[str, Path]]
     cut: Callable[[Mapping[str, Json], Limits], Cut]
-    check: Callable[[Mapping[str, Json]], None]
     part: Callable[[PartInputs, int], PartContent]
     merge: Callable[[PartInputs, Sequence[Path], Path], Any]
+    check: Callable[[Mapping[str, Json]], None] | None = None
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -36,7 +36,7 @@ class PartOptions:
     memory
         Memory of a part, such as 500M or 8G; 2G by default.
     shards
-        Number of ranges into which BASE is cut; by default as many as the memory and the executor need.
+        Number of ranges into which the input is cut; by default as many as the memory and the executor need.
     dry_run
         Print the parts, passes, products and bytes; no vectors are read.
     """
@@ -80,11 +80,17 @@ def memory_size(text: str) -> int:
 
 
 def carry_out(
-    name: str, options: Mapping[str, Json], choices: PartOptions, command: str, progress: Progress | None = None
+    name: str,
+    options: Mapping[str, Json],
+    choices: PartOptions,
+    command: str,
+    progress: Progress | None = None,
+    use: Callable[[Any], Any] = lambda result: result,
 ) -> PartOutcome:
     """Work of a kind of part: its result, or the text to show where there is none yet.
 
-    options: of the kind, as JSON. command: for the plan. A folder that is given is kept. Raises BadUsage for a folder with the
+    options: of the kind, as JSON. command: for the plan. use: called with the result while the files of the parts are there; the
+    outcome has what it returns. A folder that is given is kept. Raises BadUsage for a folder with the
     plan of other work, or one that another process works on, and the first error of a part.
     """
     kind = KINDS[name]
@@ -102,12 +108,12 @@ def carry_out(
         plan, is_new = open_plan(folder, kind, options, command, limits)
         work = WorkFolder(folder, plan)
         if executor.open is None:
-            return _for_cluster(work, executor, address, choices, is_new)
+            return _for_cluster(work, executor, address, choices, use, is_new=is_new)
         with locked(folder):
             if work.missing():
                 with executor.open(address, Resources(choices.threads, plan.memory)) as run:
                     complete(work, run, progress)
-            return PartOutcome(merged(work))
+            return PartOutcome(use(merged(work)))
 
 
 def _shown(value: int | str) -> str:
@@ -126,12 +132,14 @@ def _folder(place: str | None) -> Generator[Path]:
         yield Path(folder)
 
 
-def _for_cluster(work: WorkFolder, executor: Executor, address: str, choices: PartOptions, is_new: bool) -> PartOutcome:
+def _for_cluster(
+    work: WorkFolder, executor: Executor, address: str, choices: PartOptions, use: Callable[[Any], Any], *, is_new: bool
+) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     states = work.states()
     if not states.missing:
         with locked(work.folder):
-            return PartOutcome(merged(work))
+            return PartOutcome(use(merged(work)))
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = choices.threads or 1

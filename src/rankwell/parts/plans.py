@@ -110,7 +110,8 @@ def open_plan(folder: Path, kind: PartKind, options: Mapping[str, Json], command
     if folder.is_dir() and (others := sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))):
         raise BadUsage(f"{folder} has no plan, but other files ({others[0]!r}); name an empty folder, or a new one.")
     cut = kind.cut(options, limits)
-    kind.check(options)
+    if kind.check is not None:
+        kind.check(options)
     folder.mkdir(parents=True, exist_ok=True)
     puts = probe(folder)
     plan = Plan(_FORMAT, kind.name, command, options, inputs, cut.parts, cut.boundaries, limits.memory, puts, versions())

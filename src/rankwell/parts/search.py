@@ -209,4 +209,4 @@ def _write_level(group: Sequence[Path], path: Path, queries: int, k: int) -> Non
     out.flush()
 
 
-KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _check, _part, _merge))
+KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, _merge, _check))

@@ -130,8 +130,9 @@ class WorkFolder:
         return [index for index in range(self.plan.parts) if not isinstance(self.record(index), tuple)]
 
     def files(self) -> list[Path]:
-        """The file of every part, in order. Raises BadInput where parts read different bytes of one input."""
+        """The file of every part, in order. Raises BadInput where parts read different bytes of one input, or are not alike."""
         seen: dict[str, tuple[int, str]] = {}
+        alike: dict[str, tuple[int, str]] = {}
         files: list[Path] = []
         for index in range(self.plan.parts):
             found = self.record(index)
@@ -142,6 +143,11 @@ class WorkFolder:
                 if known != digest:
                     what = f"{name}: parts {first} and {index} read different bytes of it"
                     raise BadInput(f"{what}; it changed meanwhile. Name another work folder.")
+            for name, value in found[0].get("alike", {}).items():
+                first, known = alike.setdefault(name, (index, value))
+                if known != value:
+                    what = f"part {first} was made with the {name} {known}, part {index} with {value}"
+                    raise BadInput(f"{self.folder}: {what}; bytes may differ. Remove one, and compute it as the other.")
             files.append(found[1])
         return files
 
@@ -170,6 +176,7 @@ class WorkFolder:
             "host": platform.node()[:64],
             "device": content.device[:64],
             "inputs": dict(content.inputs),
+            "alike": dict(content.alike),
         }
         text = json.dumps(record, sort_keys=True) + "\n"
         if len(text) > MOST_RECORD:

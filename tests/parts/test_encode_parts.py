@@ -1,0 +1,155 @@
+"""Encoding in parts: the bytes of one run, because parts are whole chunks; another model or processor is refused."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commanding import with_fields
+from rankwell.commands.encode import encode
+from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.parts.encode import EncodedParts
+from rankwell.parts.running import compute_part
+
+run = with_fields(encode)
+MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
+WORDS = [f"word{number}" for number in range(60)]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """250 texts: 8 chunks of 32, the last one shorter."""
+    chance = random.Random(3)
+    rows = ({"_id": f"t{row}", "text": " ".join(chance.choices(WORDS, k=9))} for row in range(250))
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path / "texts.jsonl"
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    return {path.suffix or path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("shards", [1, 2, 7, 31])
+def test_parts_give_the_files_of_one_run(texts: Path, shards: int, dtype: str):
+    folder = texts.parent
+    run(str(texts), output=folder / "one/v.npy", fit=str(texts), dtype=dtype, **MODEL)
+
+    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), dtype=dtype, shards=shards, work=str(folder / "w"), **MODEL)
+
+    assert outputs(folder / "parts") == outputs(folder / "one")
+    assert len(list((folder / "w").glob("*.arrays"))) == min(shards, 8)
+
+
+def test_processes_give_the_files_of_one_run(texts: Path):
+    folder = texts.parent
+    run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
+
+    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), executor="processes:2", **MODEL)
+
+    assert outputs(folder / "parts") == outputs(folder / "one")
+
+
+def test_an_array_encodes_and_the_same_command_writes_the_file(texts: Path):
+    folder = texts.parent
+    options = {"fit": str(texts), "executor": "array", "work": str(folder / "w"), "shards": 3, **MODEL}
+    assert "sbatch --array=0-2 " in run(str(texts), output=folder / "parts/v.npy", **options).text
+    compute_part(folder / "w", 1)
+    assert run(str(texts), output=folder / "parts/v.npy", **options).exit_code == 5
+
+    for index in (0, 2):
+        compute_part(folder / "w", index)
+    done = run(str(texts), output=folder / "parts/v.npy", **options)
+
+    run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
+    assert done.exit_code == 0
+    assert outputs(folder / "parts") == outputs(folder / "one")
+    assert "nothing to do" in run(str(texts), output=folder / "parts/v.npy", **options).notes[-1]
+
+
+def stopping_after(calls: int):
+    encode_chunk, left = EncodedParts.encode, iter(range(calls))
+
+    def _encode(self: EncodedParts, some: list[str]):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return encode_chunk(self, some)
+
+    return _encode
+
+
+def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(texts: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = texts.parent
+    run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
+    options = {"fit": str(texts), "shards": 3, "work": str(folder / "w"), **MODEL}
+    with monkeypatch.context() as patch:
+        patch.setattr(EncodedParts, "encode", stopping_after(3))
+        with pytest.raises(KeyboardInterrupt):
+            run(str(texts), output=folder / "parts/v.npy", **options)
+    assert (folder / "parts/v.npy.part").exists()
+
+    run(str(texts), output=folder / "parts/v.npy", **options)
+
+    assert outputs(folder / "parts") == outputs(folder / "one")
+
+
+@pytest.mark.parametrize("name", ["model", "processor"])
+def test_parts_of_another_model_or_processor_are_refused(texts: Path, name: str):
+    folder = texts.parent
+    options = {"fit": str(texts), "shards": 3, "work": str(folder / "w"), **MODEL}
+    run(str(texts), output=folder / "parts/v.npy", **options)
+    record = json.loads((folder / "w/part-00002.json").read_text())
+    record["alike"][name] = "another"
+    (folder / "w/part-00002.json").write_text(json.dumps(record))
+
+    with pytest.raises(BadInput, match=rf"part 0 was made with the {name} .*, part 2 with another; bytes may differ"):
+        run(str(texts), output=folder / "again/v.npy", **options)
+
+
+def test_a_vector_that_is_not_finite_names_the_text_in_the_whole_file(texts: Path, monkeypatch: pytest.MonkeyPatch):
+    from rankwell.encoders import tfidf_svd
+
+    whole = tfidf_svd.TfidfSvd.encode
+    monkeypatch.setattr(tfidf_svd.TfidfSvd, "encode", lambda self, some: whole(self, some) * np.float32(1e30))
+
+    with pytest.raises(BadScore, match=r"texts\.jsonl: text 0 \(from 0\): .* not finite in float16"):
+        run(str(texts), output=texts.parent / "v.npy", fit=str(texts), shards=3, dtype="float16", **MODEL)
+
+
+def test_texts_that_have_changed_are_other_work(texts: Path):
+    options = {"fit": str(texts), "shards": 3, "work": str(texts.parent / "w"), **MODEL}
+    run(str(texts), output=texts.parent / "v.npy", **options)
+    with texts.open("a") as stream:
+        stream.write('{"_id": "more", "text": "word1"}\n')
+
+    with pytest.raises(BadUsage, match=r"texts\.jsonl has changed"):
+        run(str(texts), output=texts.parent / "w.npy", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({"batch_size": 0}, "batch size 0"), ({"batch_size": 1, "shards": 0}, "--shards 0")]
+)
+def test_numbers_below_one_are_refused_before_any_work(texts: Path, options: dict[str, int], message: str):
+    work = texts.parent / "w"
+
+    with pytest.raises(BadUsage, match=message):
+        run(str(texts), output=texts.parent / "v.npy", model="tfidf-svd:2", fit=str(texts), work=str(work), **options)
+
+    assert not work.exists()
+
+
+def test_a_dry_run_loads_no_model(texts: Path):
+    chosen = {"model": "not/a/model", "dry_run": True, "executor": "processes:2", "batch_size": 4}
+
+    output = run(str(texts), output=texts.parent / "v.npy", **chosen)
+
+    lines = dict(line.rsplit(None, 1) for line in output.text.splitlines())
+    assert lines == {"parts": "2", "texts": "250", "chunks": "2", "texts per part": "128"}
