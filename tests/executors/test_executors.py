@@ -1,6 +1,8 @@
 """Executors: each calls what it is told to, by name and with one string, and a lost worker costs only the call that it made."""
 
+import json
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -8,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ import rankwell
 from rankwell.core.kernels import workers
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.executors import EXECUTORS, ArrayJob, Resources, call, find_executor, slurm_ranges
+from rankwell.executors import ray as executor_ray
 from rankwell.parts.execution import memory_size
 
 SMALL = Resources(1, 64 << 20)
@@ -169,6 +173,35 @@ def test_ray_that_is_missing_is_named_with_its_extra(files: Path, monkeypatch: p
 
     with pytest.raises(MissingExtra, match=r"pip install 'rankwell\[ray\]'"):
         search(files, executor="ray")
+
+
+class ClusterOfOtherVersion:
+    """What the executor uses of Ray, with one node whose rankwell is another one."""
+
+    __version__ = "2.60"
+
+    def nodes(self):
+        return [{"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1"}, {"Alive": False}]
+
+    def remote(self, function):
+        return self
+
+    def options(self, **_):
+        return SimpleNamespace(remote=lambda name, argument: (name, argument))
+
+    def get(self, reference, timeout):
+        assert reference == ("rankwell.executors.ray:versions", "")
+        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
+
+
+def test_another_version_on_a_node_is_refused_with_the_name_of_the_node(monkeypatch: pytest.MonkeyPatch):
+    cluster = ClusterOfOtherVersion()
+    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
+    for name, module in (("ray", cluster), ("ray.util", strategies), ("ray.util.scheduling_strategies", strategies)):
+        monkeypatch.setitem(sys.modules, name, module)
+
+    with pytest.raises(BadUsage, match=rf"the node node-1 has rankwell 0\.0\.1, this machine {rankwell.__version__}; install"):
+        executor_ray._refuse_other_versions(cluster)
 
 
 @pytest.mark.parametrize("executor", ["array", "ray:127.0.0.1:1"])
