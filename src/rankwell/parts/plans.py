@@ -6,6 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class Plan:
         """The plan as its file holds it."""
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The name of the plan in records."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
