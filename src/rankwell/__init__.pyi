@@ -298,7 +298,6 @@ def search(
     *,
     executor: str | None = ...,
     work: str | None = ...,
-    threads: int | None = ...,
     memory: str | None = ...,
     shards: int | None = ...,
     dry_run: bool = ...,

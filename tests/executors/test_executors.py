@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.core.kernels import workers
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.executors import EXECUTORS, ArrayJob, Resources, call, find_executor, slurm_ranges
 from rankwell.executors import ray as executor_ray
@@ -358,27 +357,3 @@ def test_sizes_are_read(text: str, size: int):
 def test_other_sizes_are_refused(text: str):
     with pytest.raises(BadUsage, match="expected a size such as 500M or 8G"):
         memory_size(text)
-
-
-def test_threads_are_limited_by_the_environment_and_the_container(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _: range(64), raising=False)
-    monkeypatch.setattr(workers, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(workers, "_LIMITS", [])
-    monkeypatch.delenv("RANKWELL_THREADS", raising=False)
-    workers._container_quota.cache_clear()
-    assert workers.processors() == 64
-
-    for text, expected in (("max 100000", 64), ("250000 100000", 3), ("50000 100000", 1)):
-        (tmp_path / "cpu.max").write_text(text)
-        workers._container_quota.cache_clear()
-        assert workers.processors() == expected
-    (tmp_path / "cpu.max").unlink()
-    workers._container_quota.cache_clear()
-    monkeypatch.setenv("RANKWELL_THREADS", "5")
-    assert workers.processors() == 5
-    with workers.limited_threads(2):
-        assert workers.processors() == 2
-    monkeypatch.setenv("RANKWELL_THREADS", "many")
-    with pytest.raises(BadUsage, match="RANKWELL_THREADS is 'many'"):
-        workers.processors()
-    workers._container_quota.cache_clear()

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import rankwell
-from rankwell.core.kernels.workers import limited_threads
 from rankwell.encoders import TextEncoder
 from rankwell.encoders.runs import check_made_by, write_manifest, write_vectors
 from rankwell.errors import BadUsage, Unfinished
@@ -14,6 +13,7 @@ from rankwell.io.matrices import write_ids
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
 from rankwell.parts.execution import PartOptions, carry_out
+from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
 
@@ -53,12 +53,11 @@ def encode(
 
     # A file that is there may need no work at all.
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
-        with limited_threads(parts.threads):
-            content = encoder_texts(texts, options)
-            return _write(encoder_of(model, options), content)
+        content = encoder_texts(texts, options)
+        return _write(encoder_of(model, options), content)
     places = {
-        "texts": str(Path(texts).absolute()),
-        "fit": None if options.fit is None else str(Path(options.fit).absolute()),
+        "texts": file_of_part(texts),
+        "fit": None if options.fit is None else file_of_part(options.fit),
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
     outcome = carry_out("encode", {**asdict(options), **places}, parts, "rankwell encode", progress, _write)

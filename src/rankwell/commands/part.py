@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from rankwell.core.kernels.workers import limited_threads
 from rankwell.errors import BadUsage, printable
 from rankwell.executors import slurm_ranges
 from rankwell.parts.plans import read_plan
@@ -15,7 +14,7 @@ _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRA
 _OFFSET = "RANKWELL_PART_OFFSET"
 
 
-def part(work: str, index: int | None = None, /, *, status: bool = False, threads: int | None = None) -> Output:
+def part(work: str, index: int | None = None, /, *, status: bool = False) -> Output:
     """Compute one part of a work folder, as the element of an array job, or show the state of all parts.
 
     Parameters
@@ -26,8 +25,6 @@ def part(work: str, index: int | None = None, /, *, status: bool = False, thread
         The part, from 0. Without, that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
     status
         Show which parts are done, running, failed and missing, and compute nothing.
-    threads
-        Threads of the part; by default all processors that the job has.
     """
     folder = Path(work)
     if status:
@@ -36,8 +33,7 @@ def part(work: str, index: int | None = None, /, *, status: bool = False, thread
         found = WorkFolder(folder, read_plan(folder))
         return Output("\n".join(_lines(found.states(), found.plan.parts)) + "\n")
     number = _number_of_job() if index is None else index
-    with limited_threads(threads):
-        record = compute_part(folder, number)
+    record = compute_part(folder, number)
     return Output(notes=(Aside(f"part {number} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
 
 

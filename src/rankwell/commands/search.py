@@ -13,7 +13,6 @@ import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.kernels.workers import limited_threads
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.io import files as io
 from rankwell.io.files import read_column
@@ -22,6 +21,7 @@ from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
@@ -116,18 +116,17 @@ def search_files(
     groups = None
     if options.query_groups and options.base_groups:
         groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
-    with limited_threads(parts.threads):
-        found = find(
-            table,
-            items,
-            k=options.k,
-            metric=options.metric,
-            exclude=options.exclude,
-            groups=groups,
-            backend=options.backend,
-            device=options.device,
-            progress=None if progress is None else lambda done, total: progress("search", done, total),
-        )
+    found = find(
+        table,
+        items,
+        k=options.k,
+        metric=options.metric,
+        exclude=options.exclude,
+        groups=groups,
+        backend=options.backend,
+        device=options.device,
+        progress=None if progress is None else lambda done, total: progress("search", done, total),
+    )
     return PartOutcome(found)
 
 
@@ -144,6 +143,6 @@ def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, 
     odd = next((name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))), None)
     if odd is not None:
         raise BadUsage(f"{odd}: parts are computed from files; save the {type(places[odd]).__name__} and name its file.")
-    found: dict[str, Any] = {name: None if place is None else str(Path(place).absolute()) for name, place in places.items()}
+    found: dict[str, Any] = {name: None if place is None else file_of_part(place) for name, place in places.items()}
     chosen = ("k", "metric", "exclude", "backend", "device")
     return found | {name: getattr(options, name) for name in chosen}

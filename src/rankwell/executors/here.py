@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
-from rankwell.core.kernels.workers import limited_threads
 from rankwell.errors import BadUsage
 from rankwell.executors import EXECUTORS, Executor, Resources, Run, call
 
@@ -15,13 +14,12 @@ def _workers(address: str) -> int:
 
 
 @contextmanager
-def _open(_: str, resources: Resources) -> Generator[Run]:
+def _open(_: str, __: Resources) -> Generator[Run]:
     def _run(function: str, arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
         for place, argument in enumerate(arguments):
             yield place, call(function, argument)
 
-    with limited_threads(resources.threads):
-        yield _run
+    yield _run
 
 
 EXECUTORS.add("here", Executor("here", "This process, one part after the other", _workers, _open))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__
+from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, shown
 from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
 from rankwell.locks import locked
@@ -31,8 +32,6 @@ class PartOptions:
         What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
     work
         Folder of the parts, with which the same command goes on after an interruption. Without, a temporary one.
-    threads
-        Threads of a part; by default its share of the processors.
     memory
         Memory of a part, such as 500M or 8G; 2G by default.
     shards
@@ -43,7 +42,6 @@ class PartOptions:
 
     executor: str | None = None
     work: str | None = None
-    threads: int | None = None
     memory: str | None = None
     shards: int | None = None
     dry_run: bool = False
@@ -96,8 +94,6 @@ def carry_out(
     kind = KINDS[name]
     executor, address = find_executor(choices.executor or "here")
     limits = Limits(memory_size(choices.memory or "2G"), executor.workers(address), choices.shards)
-    if choices.threads is not None and choices.threads < 1:
-        raise BadUsage(f"--threads {choices.threads}; expected a positive integer.")
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
@@ -108,10 +104,10 @@ def carry_out(
         plan, is_new = open_plan(folder, kind, options, command, limits)
         work = WorkFolder(folder, plan)
         if executor.open is None:
-            return _for_cluster(work, executor, address, choices, use, is_new=is_new)
+            return _for_cluster(work, executor, address, use, is_new=is_new)
         with locked(folder):
             if work.missing():
-                with executor.open(address, Resources(choices.threads, plan.memory)) as run:
+                with executor.open(address, Resources(requested_threads(), plan.memory)) as run:
                     complete(work, run, progress)
             return PartOutcome(use(merged(work)))
 
@@ -132,9 +128,7 @@ def _folder(place: str | None) -> Generator[Path]:
         yield Path(folder)
 
 
-def _for_cluster(
-    work: WorkFolder, executor: Executor, address: str, choices: PartOptions, use: Callable[[Any], Any], *, is_new: bool
-) -> PartOutcome:
+def _for_cluster(work: WorkFolder, executor: Executor, address: str, use: Callable[[Any], Any], *, is_new: bool) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     states = work.states()
     if not states.missing:
@@ -142,7 +136,7 @@ def _for_cluster(
             return PartOutcome(use(merged(work)))
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
-    threads = choices.threads or 1
+    threads = requested_threads() or 1
     command = ["rankwell", "part", str(work.folder), "--threads", str(threads)]
     job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__)
     script = executor.script(address, job)

@@ -18,7 +18,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.parts import KINDS, Json, Limits, PartInputs, PartKind
 from rankwell.parts.places import Puts, probe, put_new
-from rankwell.store import refuse_blocked, refuse_irregular, write_text
+from rankwell.store import refuse_blocked, refuse_irregular, remote_url, write_text
 
 PLAN = "plan.json"
 _FORMAT = 1
@@ -74,6 +74,13 @@ class Plan:
 
 
 _ANEW = "restore it, or name another work folder"
+
+
+def file_of_part(place: str | Path) -> str:
+    """The absolute path of an input, which every machine can read. Raises BadUsage for an object of a remote place."""
+    if url := remote_url(place):
+        raise BadUsage(f"{url}: parts are computed from files of a folder that all machines see; copy it there.")
+    return str(Path(place).absolute())
 
 
 def input_files(kind: PartKind, options: Mapping[str, Json]) -> dict[str, dict[str, Any]]:

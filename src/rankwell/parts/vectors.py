@@ -46,7 +46,7 @@ def read_range(place: str, rows: slice, ids: Sequence[str] | None) -> tuple[Vect
     """Some of the vectors, copied into memory, with the digest of their bytes. ids: theirs."""
     vectors = np.array(mapped(place).vectors[rows], order="C")
     digest = hashlib.sha256(vectors.data if vectors.size else b"").hexdigest()[:32]
-    return VectorRange(ids, vectors, rows.start, place), digest
+    return VectorRange(ids, vectors, start=rows.start, file=place), digest
 
 
 def ids_file(place: str, ids: str | None) -> Path | None:

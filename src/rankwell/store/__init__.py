@@ -2,17 +2,7 @@
 
 from rankwell.errors import naming
 from rankwell.store.compression import refuse_bomb
-from rankwell.store.drafts import (
-    KEEPING,
-    Cache,
-    packing,
-    refuse_blocked,
-    replacing,
-    scratch,
-    write_bytes,
-    write_text,
-    writing_to,
-)
+from rankwell.store.drafts import KEEPING, Cache, packing, refuse_blocked, replacing, scratch, write_bytes, write_text, writing_to
 from rankwell.store.places import (
     STDIN,
     Head,

@@ -28,9 +28,8 @@ def processors() -> int:
     The number in RANKWELL_THREADS (`--threads`); else the least of its affinity, its container's quota, rounded up, and the
     first number in OMP_NUM_THREADS. Raises BadUsage for a RANKWELL_THREADS that is not a positive integer.
     """
-    wanted = os.environ.get(THREADS, "")
-    if wanted:
-        return min([read_threads(THREADS, wanted), *_LIMITS])
+    if wanted := requested_threads():
+        return min([wanted, *_LIMITS])
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     others = [int(first)] if first.isascii() and first.isdecimal() and int(first) else []
@@ -68,6 +67,12 @@ def read_threads(name: str, text: str) -> int:
     return int(text)
 
 
+def requested_threads() -> int | None:
+    """The number of threads in RANKWELL_THREADS (`--threads`), None where the user named none. Raises as `processors`."""
+    wanted = os.environ.get(THREADS, "")
+    return read_threads(THREADS, wanted) if wanted else None
+
+
 def spare_memory() -> int:
     """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB where that is unknown."""
     try:
@@ -95,27 +100,6 @@ def machine() -> dict[str, Any]:
 def limit_threads(number: int) -> None:
     """Lets this process use so many processors at most, as one of several that share the machine."""
     _LIMITS.append(number)
-
-
-@contextmanager
-def limited_threads(number: int | None) -> Generator[None]:
-    """Lets this process, the BLAS included, use so many processors until the block ends; None changes nothing.
-
-    Raises BadUsage for a number below 1.
-    """
-    if number is None:
-        yield
-        return
-    if number < 1:
-        raise BadUsage(f"--threads {number}; expected a positive integer.")
-    from threadpoolctl import threadpool_limits
-
-    _LIMITS.append(number)
-    try:
-        with threadpool_limits(number, user_api="blas"):
-            yield
-    finally:
-        _LIMITS.remove(number)
 
 
 def in_threads(
