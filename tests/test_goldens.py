@@ -61,7 +61,7 @@ WITHOUT_DAILY_GOLDENS = {("demo", "agree"): "encodes the whole standard library,
 DAILY = {name: text for name, text in LINES.items() if name not in SLOW}
 OPTIONS_WITHOUT_GOLDENS = {
     "--encoder", "--text-encoder", "--keyword-threshold", "--device", "--weights", "--output-name", "--size", "--mean", "--std",
-    "--channels", "--longest", "--browser", "--help", "--quiet", "--workers", "--processes",
+    "--channels", "--longest", "--browser", "--help", "--quiet", "--threads", "--workers", "--processes",
 }  # fmt: skip
 
 

@@ -223,7 +223,7 @@ def test_the_command_prints_a_line_for_each_and_leaves_with_0_or_1(two, monkeypa
     code, out, _ = run_command(monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low + 0.01:.10f}")
     assert code == 1
     assert out.splitlines()[0].startswith("FAILED  new AP: ci_low of the mean is ")
-    assert out.splitlines()[0].endswith(": 0.01 too low")
+    assert out.splitlines()[0].endswith(": 0.0100 too low")
     assert out.splitlines()[-1] == "gate: 1 of 1 failed"
 
 

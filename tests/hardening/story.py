@@ -28,6 +28,9 @@ def _squad() -> str:
 
 
 _BEIR = {"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{number}\td{number}a\t1\n" for number in QUERIES)}
+_OTHER_SPLIT = {"beir/qrels/dev.tsv": _BEIR["beir/qrels/test.tsv"]}
+_SIMILAR = "query_id,doc_id,similarity_score\n" + "".join(f"{number},d{number}a,0.5\n" for number in QUERIES)
+_EASY = "query,doc,easy,hard\n1,d1a,1,0\n"
 KEPT = [
     Case("convert replaces a file", "convert run kept.csv", _world(**{"kept.csv": "mine"}), shows="exists"),
     Case(
@@ -35,6 +38,12 @@ KEPT = [
         "fuse run run2 -o kept.run",
         _world(**{"kept.run": "mine", "run2": "1 Q0 d1a 1 2 t\n"}),
         shows="exists",
+    ),
+    Case(
+        "a link that leads to no file is followed",
+        "python: from pathlib import Path; Path('kept.csv').symlink_to('elsewhere.csv')\nconvert run kept.csv",
+        _world(),
+        shows="is a link to",
     ),
     Case("evaluate -o replaces someone's summary.csv", "evaluate qrels run -o mine", _world(**{"mine/summary.csv": "mine"})),
     Case(
@@ -104,6 +113,18 @@ INPUTS = [
         codes=(0,),
         shows="convention=squad2",
     ),
+    Case(
+        "a measure that fails",
+        "evaluate qrels run -m mine:fails",
+        _world(**{"mine.py": "def fails(view):\n    raise KeyError('z')\n"}),
+        shows="the measure fails failed: KeyError: 'z'",
+    ),
+    Case("a BEIR folder without the split", "check beir run", _world(**_OTHER_SPLIT), shows="name one as beir:dev"),
+    Case("a BEIR folder compared", "compare beir:dev run run2", _world(run2="1 Q0 d1a 1 2 t\n", **_OTHER_SPLIT), codes=(0,)),
+    Case(
+        "a score called similarity_score", "evaluate qrels run.csv -m RR", _world(**{"run.csv": _SIMILAR}), codes=(0,), shows="RR"
+    ),
+    Case("a column of grades by another name", "evaluate g.csv run", _world(**{"g.csv": _EASY}), shows="--grade-column"),
     Case(
         "a result by its measure",
         "python: print(rw.evaluate({'q': {'d': 1}}, {'r': {'q': {'d': 1.0}}}, ['RR'])['RR'])",

@@ -243,7 +243,6 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
-    missed = "" if passed else f": {farthest:.4g} too {'high' if above > 0 else 'low'}" if farthest else ": equal is not enough"
     columns = _differing_columns(results.of(row["measure"], row["run"]))
     part = ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
     shown = str(found)
@@ -251,6 +250,9 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
         shown = figure_text(found, "rank" if unit == "count" else unit or "share")
         shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
+    off = figure_text(farthest, "rank" if unit == "count" else unit or "share") if not isinstance(found, int) else str(farthest)
+    off = off if float(off) else f"{farthest:.4g}"
+    missed = "" if passed else f": {off} too {'high' if above > 0 else 'low'}" if farthest else ": equal is not enough"
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     named = f"{figure} of the mean" if figure in ("ci_low", "ci_high") else figure
     about = f"{about_row(row['run'], row['label'], part)}: {named} is {shown}{counted}, required {bounds}{missed}"

@@ -302,7 +302,9 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
         expected = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
         raise BadInput(f"{path} is a folder without qrels/*.tsv; {expected}.")
     if chosen not in files:
-        raise BadInput(f"{path} has no split {chosen!r}; its splits are {', '.join(files)}. Choose one with --split.")
+        raise BadInput(
+            f"{path} has no split {chosen!r}; its splits are {', '.join(files)}; name one as {path}:{next(iter(files))}."
+        )
     return files[chosen]
 
 

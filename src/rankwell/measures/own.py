@@ -1,6 +1,7 @@
 """Measures of users: any function from judged rankings to a value per query, decorated or passed in a list of measures."""
 
 import inspect
+import traceback
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
 from rankwell.core.tables import Floats, Summary, Unit
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, RankwellError
 
 Own = Callable[..., Any]
 _OWN: dict[str, MeasureEntry] = {}
@@ -75,7 +76,14 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
 
     @wraps(function)
     def _checked(judged: Any, **given: Any) -> Floats:
-        values = np.asarray(function(judged, **given))
+        try:
+            values = np.asarray(function(judged, **given))
+        except RankwellError:
+            raise
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+            raise BadUsage(f"the measure {name} failed: {where}; correct the function.") from error
         if values.shape != (len(judged.queries),) or values.dtype.kind not in "fiub":
             found = f"{values.dtype} of the shape {values.shape}"
             raise BadUsage(f"{name}: expected a number for each of {len(judged.queries)} queries; the function returned {found}.")

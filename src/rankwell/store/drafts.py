@@ -25,12 +25,15 @@ def replacing(path: Path) -> Generator[Path]:
     """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
 
     A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
-    Raises BadUsage where the path is a folder or lies below a file, and for a file to be kept (`KEEPING`).
+    Raises BadUsage where the path is a folder, lies below a file or links to none, and for a file to be kept (`KEEPING`).
     """
     import tempfile
 
+    link = path
     path = path.resolve() if path.is_symlink() and not _is_special(path) else path
     refuse_blocked(path)
+    if link.is_symlink() and not path.exists():
+        raise BadUsage(f"{link} is a link to {path}, which does not exist; remove the link, or name another file.")
     if _is_special(path):
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder) / path.name

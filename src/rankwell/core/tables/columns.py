@@ -18,7 +18,7 @@ Repeats = Literal[Duplicates, "keep"]
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
 _ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
-_SCORE: tuple[str, ...] = ("score", "sim", "similarity", "rsv")
+_SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _RANK: tuple[str, ...] = ("rank",)
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
@@ -115,7 +115,9 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
     if missing or owner is None or item is None or value is None:
         listed = ", ".join(map(repr, found)) or "none"
-        raise BadInput(f"no column for {' and '.join(missing)}; found are {listed}; rename the columns to one of the names.")
+        choose = ", or choose the grade with --grade-column" if holds == "judgments" and value is None else ""
+        what = f"no column for {' and '.join(missing)}; found are {listed}"
+        raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
     return Columns(owner, item, value, aspect, rank)
 
 

@@ -203,7 +203,8 @@ def convention_of(options: AgreementOptions) -> Convention:
     if name != "rankwell" and "agreement" not in entry.tasks:
         known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
         raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
-    return entry
+    # The title of the default is on rankings with judgments.
+    return entry._replace(title="the items that lists of neighbours share, and their order") if name == "rankwell" else entry
 
 
 def cuts_gold(convention: Convention) -> bool:
