@@ -52,6 +52,7 @@ def evaluate_clips(
     _refuse_unknown(inputs, ranked, first)
     variants = _variants(inputs, ranked, first, map_text)
     builder = ResultsBuilder(inputs.convention)
+    on_convention = [*inputs.convention.unnamed(options), *inputs.convention.notes]
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
@@ -67,13 +68,7 @@ def evaluate_clips(
     return builder.results(
         rules=_rules(inputs, ranked, builder, rules or {}),
         measures=inputs.measures,
-        notes=[
-            *inputs.convention.unnamed(options),
-            *inputs.convention.notes,
-            *notes,
-            *builder.notes,
-            *results.mapping_notes(measured),
-        ],
+        notes=[*on_convention, *notes, *builder.notes, *results.mapping_notes(measured)],
         intervals=options.intervals,
         seed=options.seed,
         task="clips",

@@ -57,8 +57,7 @@ def evaluate(
     place = io.judgments_file(judgments, options.split)
     truth = read_run_judgments(place, labelled, options, exclude_self=rules.exclude_self)
     evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
-    evaluation.builder.notes += rules.convention.unnamed(options)
-    evaluation.builder.notes += [f"judgments: {place}"] if place is not judgments else []
+    evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
     for name, run in named.items():
         found = io.find_hits(
             run,

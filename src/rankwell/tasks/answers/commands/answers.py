@@ -162,7 +162,8 @@ def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) ->
     if not gained:
         same = len(set(searched.numbers.tolist())) == 1
         why = "; all of them are equal, so that they distinguish nothing" if same else ""
-        return f"Answering nothing above a threshold on the no-answer numbers: no threshold is better than none{why}.\n"
+        none = f"Answering nothing above a threshold on the no-answer numbers: no threshold is better than none{why}.\n"
+        return report.folded(none, terminal)
     return "Answering nothing above a threshold on the no-answer numbers:\n" + report.render_rows(gained, terminal=terminal)
 
 
@@ -183,7 +184,7 @@ def blame(result: Results, most: int, terminal: Terminal) -> str:
     others = "".join(f", {name} {n:,}" for name, n in failed.items())
     rows = [row | {"share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")} for row in result.failures]
     table = report.render_rows(rows, terminal=terminal)
-    parts.append(f"Who failed where{by}: none {right:,}{others}\n{table}")
+    parts.append(report.folded(f"Who failed where{by}: none {right:,}{others}", terminal) + f"\n{table}")
     return "\n".join(parts)
 
 
