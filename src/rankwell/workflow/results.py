@@ -77,7 +77,7 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
     True
     >>> result.gate("RR >= 0.6")
     Traceback (most recent call last):
-    rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1 too low
+    rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1000 too low
     """
     stated = [*required, *(options.require or ())]
     named = bool(stated or options.requirements or options.no_regression)
