@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,14 @@ def _numpy(path: str) -> Any:
 def _h5py(path: str) -> Any:
     import h5py
 
+    found: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         sets: Any = file
-        return {name: _shown(sets[name][()]) for name in sets}
+        for name in sets:
+            # A damaged data set beside the one that is read does not concern its reader.
+            with suppress(KeyError, OSError):
+                found[name] = _shown(sets[name][()])
+    return found
 
 
 def _safetensors(path: str) -> Any:
