@@ -30,7 +30,7 @@ def _write(rng: Random, folder: Path) -> Path:
 
 def _plain(holds: str) -> Callable[[Path], Any]:
     def _of(path: Path) -> Any:
-        found = ask("h5py", path).get("neighbors")
+        found = ask("neighbours", path).get("neighbors")
         if found is None or len(found["shape"]) != 2 or found["kind"] not in "iu":
             raise Refused("no neighbours")
         rows = np.array(found["whole"], dtype=object).reshape(found["shape"]).tolist()
