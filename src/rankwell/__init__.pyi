@@ -104,6 +104,9 @@ def bench(
     force: bool = ...,
     pages: bool = ...,
     jobs: int = ...,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: BenchOptions | None = ...,
 ) -> BenchResults: ...

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.errors import BadUsage
-from rankwell.experiments.runner.results import BenchOptions, to_do
-from rankwell.experiments.runner.results import bench as run_bench
+from rankwell.errors import BadUsage, Unfinished
+from rankwell.experiments.runner.results import BenchOptions, evaluate_bench, to_do
+from rankwell.parts.execution import PartOutcome
 from rankwell.report.present import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 
@@ -69,7 +69,9 @@ def bench(
         ]
         listed = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
         return Output(text=listed, notes=(f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",))
-    result = run_bench(file, output, options=options, progress=progress)
+    result = evaluate_bench(file, output, options, progress)
+    if isinstance(result, PartOutcome):
+        return Output(result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))

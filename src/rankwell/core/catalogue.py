@@ -33,8 +33,9 @@ class IndexRow(NamedTuple):
 
 @cache
 def folders_of(folder: str) -> tuple[str, ...]:
-    """The packages that hold entries of a folder: its own, where it exists, and that of each task that has one."""
-    own = [folder] if _PACKAGE.joinpath(*folder.split(".")).is_dir() else []
+    """The packages that hold entries of a folder: its own, where it exists, and those of experiments and tasks that have one."""
+    places = [folder.replace(".", "/"), f"experiments/{folder.replace('.', '/')}"]
+    own = [place.replace("/", ".") for place in places if (_PACKAGE / place / "__init__.py").is_file()]
     tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{folder.replace('.', '/')}/__init__.py"))
     return tuple(
         f"rankwell.{each}" for each in [*own, *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks)]
@@ -80,7 +81,7 @@ def load_entry_point(group: str, name: str) -> Any:
 
 
 class Catalogue(Generic[Entry]):
-    """The entries of one kind in a folder of the package, in the tasks' folders of that name, and in other packages.
+    """The entries of one kind in a folder of the package, in those of that name of experiments and tasks, and in other packages.
 
     group: the entry points of other packages that add entries; consulted only for a name that no index has, and when listing.
     read: reads the entries of a TOML file, where the folder holds such files in place of modules.

@@ -1,7 +1,7 @@
 """Work that is cut into parts: a part is a file in a work folder, and whoever computes it, the merged bytes are the same.
 
 `plans.py` has the plan of a folder, `work.py` its parts and their records, `running.py` makes parts and brings a plan to its end.
-A kind of part is one file, here or in the folder `parts/` of a task; nothing else here knows what a part computes.
+A kind of part is one file, here or in `parts/` of experiments or of a task; nothing else here knows what a part computes.
 """
 
 from collections.abc import Callable, Mapping, Sequence

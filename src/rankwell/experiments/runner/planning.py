@@ -187,11 +187,7 @@ def plan_cells(
         if cell.call:
             raise BadInput(f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name the files of its results.")
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
-        options = {name: each for name, each in cell.options.items() if name in command.options}
-        arguments = tuple(command.arguments(options))
-        paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
-        inputs = {str(path): digest(path) for path in sorted(set(paths))}
-        made = recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs)
+        made, arguments = cell_recipe(cell, command, digest)
         first = seen.setdefault(json.dumps([cell.dataset, made["command"], made["options"]]), cell)
         if first is not cell:
             # Nothing distinguishes two systems: a `{system}` was forgotten.
@@ -206,6 +202,20 @@ def plan_cells(
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     return plans
+
+
+def cell_recipe(
+    cell: Cell, command: Command, digest: Callable[[Path], str] = content_of
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The recipe of a cell, and the arguments of its command. The working directory is that of the experiment file.
+
+    Raises BadInput for an option of another type, and for an input that is not there.
+    """
+    options = {name: each for name, each in cell.options.items() if name in command.options}
+    arguments = tuple(command.arguments(options))
+    paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
+    inputs = {str(path): digest(path) for path in sorted(set(paths))}
+    return recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs), arguments
 
 
 class CommandCells:
@@ -230,9 +240,16 @@ class CommandCells:
 
 def _evaluate(planned: PlannedCell, progress: Progress) -> str:
     planned.record.unlink(missing_ok=True)
-    work: CommandWork = planned.work
+    error = evaluate_cell(planned.work, planned.folder, progress)
+    if not error:
+        write_record(planned)
+    return error
+
+
+def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
+    """Evaluates a cell into a folder; its error, "" where there is none."""
     try:
-        work.command.read(work.arguments, "")(planned.folder, progress)
+        work.command.read(work.arguments, "")(folder, progress)
     except RankwellError as error:
         return str(error)
     except OSError as error:
@@ -240,9 +257,13 @@ def _evaluate(planned: PlannedCell, progress: Progress) -> str:
     except Exception as error:
         # One cell of many: the results of the others are useful, and this one can be evaluated alone.
         return f"internal error, {type(error).__name__}: {error}; `{work.line}` shows more"
+    return ""
+
+
+def write_record(planned: PlannedCell) -> None:
+    """Writes the record of a cell whose results are in its folder."""
     record: dict[str, Any] = {"schema_version": 1, "made_of": planned.recipe, "results": results_of(planned.folder)}
     write_text(planned.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-    return ""
 
 
 def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Iterator[Path]:

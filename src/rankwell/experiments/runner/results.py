@@ -14,13 +14,16 @@ from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
-from rankwell.errors import BadInput, RankwellError, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, UnknownName, printable
+from rankwell.executors import find_executor
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
+from rankwell.experiments.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.experiments.runner import RESULTS_VERSION, CellResult, PlannedCell, evaluate_cells, key_of, read_record, results_of
 from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.io.result_folder import digest_of
+from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign
 from rankwell.report.page import NAME as PAGE
@@ -142,6 +145,12 @@ class BenchOptions:
         Write the page of each finished cell that has none, as `rankwell report` does; table.html links to them.
     jobs
         Processes that evaluate cells at the same time; the processors are divided among them.
+    executor
+        What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit.
+    work
+        Folder of the parts, with which the same command goes on after an interruption. Without, a temporary one.
+    memory
+        Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.
     """
 
     measures: MeasureNames = None
@@ -153,6 +162,20 @@ class BenchOptions:
     force: bool = False
     pages: bool = False
     jobs: JobsOption = 1
+    executor: str | None = None
+    work: str | None = None
+    memory: str | None = None
+
+    @property
+    def parts(self) -> PartOptions | None:
+        """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with more than one job."""
+        found = PartOptions(executor=self.executor, work=self.work, memory=self.memory)
+        if not found.is_used:
+            return None
+        if self.jobs != 1:
+            raise BadUsage("--jobs is for one process that starts others; with parts, write --executor processes:N.")
+        find_executor(self.executor or "here")
+        return found
 
 
 @takes_options(BenchOptions)
@@ -167,28 +190,57 @@ def bench(
     A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION` changed, or when its results are
     not those that were written; code of callables and pictures that a table lists are not looked at. Cells that fail are in
     `failed`.
-    While it runs, the working directory of the process is the file's folder.
-    Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything is evaluated.
+    While it runs, the working directory of the process is the file's folder. executor, work: as in docs/scale.md.
+    Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything is evaluated, and Unfinished
+    with `executor="array"` while parts are missing; the message has what to submit.
     """
+    found = evaluate_bench(file, output, options, progress)
+    if isinstance(found, PartOutcome):
+        raise Unfinished("\n".join([*found.notes, found.text]).strip())
+    return found
+
+
+def evaluate_bench(
+    file: str | Path, output: str | Path | None, options: BenchOptions, progress: Progress = None
+) -> BenchResults | PartOutcome:
+    """The outcome of `bench`, or what to submit to a cluster where it has not evaluated all cells."""
     found, folder = _read(file, output)
     shown = _shown(found, options)
+    parts = options.parts
     with holding(folder):
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
-            done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, pages=options.pages, progress=progress))
-        key = _tables_key(found, done, shown)
-        try:
-            # The tables of an earlier call with the same results and choices.
-            known: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
-            made = (tuple(map(_table, known["tables"])), tuple(known["notes"])) if known["made_of"] == key else None
-        except (ValueError, KeyError, TypeError):
-            made = None
-        if made is None:
-            with chdir(folder):
-                made = make_tables(found, done, shown)
-        result = BenchResults(found, folder, done, made[0], shown, made[1])
-        _write(result, key)
+
+        def _finish(kind: CommandCells) -> BenchResults:
+            with chdir(found.folder):
+                done = tuple(evaluate_cells(kind, plans, jobs=options.jobs, pages=options.pages, progress=progress))
+            result = _results(found, folder, done, shown)
+            if isinstance(kind, PlacedCells):
+                kind.forget_failed()
+            return result
+
+        if parts is None or not any(each.why and each.chosen for each in plans):
+            return _finish(CommandCells())
+        choices = {"only": list(options.only), "force": options.force}
+        outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
+    return outcome if outcome.result is None else outcome.result
+
+
+def _results(found: Experiment, folder: Path, done: tuple[CellResult, ...], shown: TableChoices) -> BenchResults:
+    """The results of cells, with their tables, which are written."""
+    key = _tables_key(found, done, shown)
+    try:
+        # The tables of an earlier call with the same results and choices.
+        known: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+        made = (tuple(map(_table, known["tables"])), tuple(known["notes"])) if known["made_of"] == key else None
+    except (ValueError, KeyError, TypeError):
+        made = None
+    if made is None:
+        with chdir(folder):
+            made = make_tables(found, done, shown)
+    result = BenchResults(found, folder, done, made[0], shown, made[1])
+    _write(result, key)
     return result
 
 

@@ -1,0 +1,187 @@
+"""Cells of an experiment file as parts: a part is an archive of one cell's result folder, or of the error that it failed by."""
+
+import json
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir
+from functools import partial
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+from rankwell.core.options import overwriting
+from rankwell.errors import BadInput, BadUsage
+from rankwell.experiments.files import read_experiment
+from rankwell.experiments.runner import PlannedCell, changes, key_of
+from rankwell.experiments.runner.planning import CommandCells, CommandWork, cell_recipe, command_of, evaluate_cell, write_record
+from rankwell.io.result_folder import MANIFEST
+from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.plans import PLAN, file_of_part, read_plan
+from rankwell.parts.work import WorkFolder
+from rankwell.report.drafts import drafting, publish, remove_result
+from rankwell.report.present import Progress
+
+_ERROR = "error"
+"""The one member of the archive of a cell that failed; no result has a file of this name."""
+
+
+def evaluate_in_parts(
+    file: str | Path,
+    plans: Sequence[PlannedCell],
+    choices: Mapping[str, Json],
+    parts: PartOptions,
+    progress: Progress,
+    use: Callable[[CommandCells], Any],
+) -> PartOutcome:
+    """Evaluates the cells that are to be evaluated as parts; the outcome has what `use` returns for the kind that places them.
+
+    choices: of the plans, as JSON. Raises BadUsage for a work folder with cells of other recipes, or without one of these cells.
+    """
+    place = file_of_part(file)
+    names = {each.cell.name for each in plans if each.why and each.chosen}
+    if parts.work is not None and (Path(parts.work) / PLAN).is_file():
+        names = _planned(Path(parts.work), place, plans, names)
+    cells = [[each.cell.name, each.recipe] for each in plans if each.cell.name in names]
+    return carry_out("cells", {"file": place, "cells": cells, **choices}, parts, "rankwell bench", progress, use)
+
+
+def _planned(folder: Path, file: str, plans: Sequence[PlannedCell], waiting: set[str]) -> set[str]:
+    """The cells of a folder's plan, some of which may be in place since then; those given where it is the plan of other work."""
+    plan = read_plan(folder)
+    if plan.kind != "cells" or plan.options.get("file") != file:
+        return waiting
+    planned, now = dict(plan.options["cells"]), {each.cell.name: each.recipe for each in plans}
+    for name, made in planned.items():
+        if name not in now:
+            raise BadUsage(f"{folder} has a part for {name}, which {file} has no more; name another work folder.")
+        if key_of(now[name]) != key_of(made):
+            raise BadUsage(
+                f"{folder} holds the plan of other work: {name}: {_changes(made, now[name])}; name another work folder."
+            )
+    lacking = next((name for name in sorted(waiting) if name not in planned), None)
+    if lacking is not None:
+        raise BadUsage(f"{folder} has no part for {lacking}, which is to be evaluated now; name another work folder.")
+    return set(planned)
+
+
+def _changes(before: Any, after: Any) -> str:
+    return "; ".join(changes(before, after)) or "it is written in another way"
+
+
+def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+    """The bench and the files that its cells read; a folder is known by its digest, which is in the recipe of its cell."""
+    file = Path(options["file"])
+    inputs = {name: file.parent / name for _, made in options["cells"] for name in made["inputs"]}
+    return {file.name: file} | {name: path for name, path in inputs.items() if not path.is_dir()}
+
+
+def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
+    """One part for each cell."""
+    names = [name for name, _ in options["cells"]]
+    return Cut(len(names), names, {"parts": len(names)})
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    """The result of a cell, evaluated into a folder of its own. Raises BadInput where its recipe is not that of the plan."""
+    file, (name, made) = Path(inputs.options["file"]), inputs.options["cells"][index]
+    with chdir(file.parent):
+        cell = next((each for each in read_experiment(file).cells if each.name == name), None)
+        if cell is None:
+            raise BadInput(f"{file} has no cell {name} any more; restore it, or name another work folder.")
+        command = command_of(cell)
+        now, arguments = cell_recipe(cell, command)
+        if key_of(now) != key_of(made):
+            raise BadInput(f"{name}: {_changes(made, now)} since the plan was written; restore it, or name another work folder.")
+        with TemporaryDirectory(prefix="rankwell-cell-") as scratch:
+            folder = Path(scratch) / "result"
+            error = evaluate_cell(CommandWork(command, arguments), folder, None)
+            members = {_ERROR: error.encode()} if error else _members(folder)
+    device = str(made["options"].get("device", "cpu"))
+    return PartContent(".tar", partial(_write, members), {f"cell {index}": key_of(made)[:32]}, device)
+
+
+def _members(folder: Path) -> dict[str, bytes]:
+    """The files of a result by their names, in order."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def _write(members: Mapping[str, bytes], stream: BinaryIO) -> None:
+    """An archive without times and owners, so that the same result has the same bytes."""
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, BytesIO(content))
+
+
+def _read(file: Path) -> dict[str, bytes]:
+    """The members of an archive. Raises BadInput for one that is not a cell's."""
+    members: dict[str, bytes] = {}
+    try:
+        with tarfile.open(file, mode="r:") as archive:
+            for entry in archive:
+                content = archive.extractfile(entry) if entry.isreg() else None
+                if content is None:
+                    raise ValueError(entry.name)
+                members[entry.name] = content.read()
+        if _ERROR not in members:
+            listed = json.loads(members[MANIFEST])["files"]
+            paths = [PurePosixPath(name) for name in listed]
+            if {*listed, MANIFEST} != set(members) or any(path.is_absolute() or ".." in path.parts for path in paths):
+                raise ValueError(MANIFEST)
+    except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{file} is not the result of a cell ({error}); remove it and its record, and run it again.") from error
+    return members
+
+
+class PlacedCells(CommandCells):
+    """Cells whose results are in files of parts: evaluating one puts its result into its folder.
+
+    The parts of cells that failed are forgotten at the end, so that the same command tries them again.
+    """
+
+    def __init__(self, files: Mapping[str, Path], folder: Path) -> None:
+        self._files, self._folder = files, folder
+        self._failed = list[int]()
+
+    def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
+        """Places the results of cells; yields the error of each, "" where there is none."""
+        for each in cells:
+            members = _read(self._files[each.cell.name])
+            each.record.unlink(missing_ok=True)
+            if _ERROR in members:
+                self._failed.append([*self._files].index(each.cell.name))
+                remove_result(each.folder)
+                yield members[_ERROR].decode()
+                continue
+            _place(members, each.folder)
+            write_record(each)
+            yield ""
+
+    def forget_failed(self) -> None:
+        """Removes the parts of cells that failed."""
+        work = WorkFolder(self._folder, read_plan(self._folder))
+        for index in self._failed:
+            work.discard(index)
+
+
+def _place(members: Mapping[str, bytes], folder: Path) -> None:
+    """Puts a result into the folder of its cell, in place of an earlier one."""
+    manifest = json.loads(members[MANIFEST])
+    with overwriting(True), drafting(folder) as draft:
+        paths = [draft / name for name in manifest.pop("files")]
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(members[path.relative_to(draft).as_posix()])
+        publish(folder, manifest, paths)
+
+
+def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> PlacedCells:
+    # Cells are placed from the folder of the experiment file.
+    absolute = [file.absolute() for file in files]
+    return PlacedCells(dict(zip(inputs.boundaries, absolute, strict=True)), folder.absolute())
+
+
+KINDS.add("cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge))
