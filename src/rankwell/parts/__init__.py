@@ -46,6 +46,13 @@ class PartContent(NamedTuple):
     alike: Mapping[str, str] = MappingProxyType({})
 
 
+class SecondRound(NamedTuple):
+    """Further parts, which need all the first ones. kind: theirs. options: as those of a plan."""
+
+    kind: str
+    options: Mapping[str, Json]
+
+
 class PartInputs(NamedTuple):
     """The options of a plan, and the boundaries of its parts."""
 
@@ -59,7 +66,8 @@ class PartKind:
 
     files: the input files by name. cut: the parts, without reading vectors. part: computes one.
     merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
-    check: raises errors that only reading finds, before any work.
+    check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
+    the folder `second` of the work folder, or None; merge then takes their files behind those of the first.
     """
 
     name: str
@@ -69,6 +77,7 @@ class PartKind:
     part: Callable[[PartInputs, int], PartContent]
     merge: Callable[[PartInputs, Sequence[Path], Path], Any]
     check: Callable[[Mapping[str, Json]], None] | None = None
+    second: Callable[[PartInputs, Sequence[Path], Path], SecondRound | None] | None = None
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +15,12 @@ from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slu
 from rankwell.locks import locked
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.plans import input_files, open_plan
-from rankwell.parts.running import complete, merged
-from rankwell.parts.work import WorkFolder
+from rankwell.parts.running import Runner, complete, merged
+from rankwell.parts.work import PartStates, WorkFolder
 
 Progress = Callable[[str, int, int], None]
+_SECOND = "second"
+"""The folder of a second round in that of the first."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -102,14 +104,27 @@ def carry_out(
         raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
     with _folder(choices.work) as folder:
         plan, is_new = open_plan(folder, kind, options, command, limits)
-        work = WorkFolder(folder, plan)
+        rounds = [WorkFolder(folder, plan)]
         if executor.open is None:
-            return _for_cluster(work, executor, address, use, is_new=is_new)
-        with locked(folder):
-            if work.missing():
-                with executor.open(address, Resources(requested_threads(), plan.memory)) as run:
+            return _for_cluster(rounds, executor, address, use, is_new=is_new)
+        with locked(folder), ExitStack() as opened:
+            run: Runner | None = None
+            for work in rounds:
+                if work.missing():
+                    run = run or opened.enter_context(executor.open(address, Resources(requested_threads(), plan.memory)))
                     complete(work, run, progress)
-            return PartOutcome(use(merged(work)))
+                rounds += _second_round(work, limits)
+            return PartOutcome(use(merged(rounds)))
+
+
+def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
+    """The folder of the parts that follow those of a folder, which are whole; none where none follow."""
+    plan, kind = work.plan, work.plan.kind_of_part
+    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.folder)
+    if further is None:
+        return []
+    folder, limits = work.folder / _SECOND, limits._replace(memory=plan.memory, shards=None)
+    return [WorkFolder(folder, open_plan(folder, KINDS[further.kind], further.options, plan.command, limits)[0])]
 
 
 def _shown(value: int | str) -> str:
@@ -128,12 +143,22 @@ def _folder(place: str | None) -> Generator[Path]:
         yield Path(folder)
 
 
-def _for_cluster(work: WorkFolder, executor: Executor, address: str, use: Callable[[Any], Any], *, is_new: bool) -> PartOutcome:
+def _for_cluster(
+    rounds: list[WorkFolder], executor: Executor, address: str, use: Callable[[Any], Any], *, is_new: bool
+) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
-    states = work.states()
-    if not states.missing:
+    for work in rounds:
+        states = work.states()
+        if states.missing:
+            return _script(work, states, executor, address, is_new=is_new)
         with locked(work.folder):
-            return PartOutcome(use(merged(work)))
+            rounds += _second_round(work, Limits())
+    with locked(rounds[0].folder):
+        return PartOutcome(use(merged(rounds)))
+
+
+def _script(work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool) -> PartOutcome:
+    """The script to submit, with what is missing."""
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = requested_threads() or 1
@@ -146,5 +171,6 @@ def _for_cluster(work: WorkFolder, executor: Executor, address: str, use: Callab
     failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
     note = f"{len(states.missing)} of {work.plan.parts} parts are missing: {slurm_ranges(states.missing)}"
-    notes = (*failed[:5], *damaged[:5], f"{note}; submit them, then run this command again.")
+    where = f"{work.folder}: " if work.folder.name == _SECOND else ""
+    notes = (*failed[:5], *damaged[:5], f"{where}{note}; submit them, then run this command again.")
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

@@ -104,7 +104,9 @@ def _refuse_error(answer: dict[str, Any]) -> None:
     raise RuntimeError(f"a part failed:\n{answer['error']}")
 
 
-def merged(work: WorkFolder) -> Any:
+def merged(rounds: Sequence[WorkFolder]) -> Any:
     """The result of all parts, which are whole. Raises BadInput where inputs have changed since they were read."""
-    work.plan.refuse_changed_inputs()
-    return work.plan.kind_of_part.merge(work.plan.part_inputs, work.files(), work.folder)
+    for work in rounds:
+        work.plan.refuse_changed_inputs()
+    first, files = rounds[0], [file for work in rounds for file in work.files()]
+    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.folder)
