@@ -42,11 +42,13 @@ def ordered(scored: dict[str, float]) -> list[str]:
     return sorted(sorted(scored, key=lambda item: item.encode(), reverse=True), key=lambda item: -scored[item])
 
 
-def normalised(scored: dict[str, float], how: str) -> dict[str, float]:
+def normalised(scored: dict[str, float], how: str, candidates: int) -> dict[str, float]:
     values = list(scored.values())
     low, high, n = min(values), max(values), len(values)
     if how == "min-max":
         return {item: (score - low) / (high - low) if high > low else 1.0 for item, score in scored.items()}
+    if how == "min-max-inverted":
+        return {item: (high - score) / (high - low) if high > low else 1.0 for item, score in scored.items()}
     if how == "sum":
         total = math.fsum(score - low for score in values)
         return {item: (score - low) / total if high > low else 1 / n for item, score in scored.items()}
@@ -55,8 +57,8 @@ def normalised(scored: dict[str, float], how: str) -> dict[str, float]:
     if how == "z-score":
         sd = statistics.pstdev(values)
         return {item: (score - statistics.mean(values)) / sd if high > low else 0.0 for item, score in scored.items()}
-    if how == "rank":
-        return {item: 1 - place / n for place, item in enumerate(ordered(scored))}
+    if how in ("rank", "borda"):
+        return {item: 1 - place / (n if how == "rank" else candidates) for place, item in enumerate(ordered(scored))}
     return scored
 
 
@@ -78,11 +80,14 @@ def oracle(
         for item in every:
             parts, points, of_ranks = [], [], []
             for cut, weight in lists:
-                values = normalised(cut, how) if cut else {}
+                values = normalised(cut, how, len(every)) if cut else {}
                 rank = ordered(cut).index(item) + 1 if item in cut else None
                 missing = 0.0
                 if (absent or ("lowest" if how == "z-score" else "zero")) == "lowest" and values:
                     missing = min(values.values())
+                elif how == "borda" and not absent and values:
+                    places = range(len(cut) + 1, len(every) + 1)
+                    missing = statistics.mean(1 - (place - 1) / len(every) for place in places) if places else 0.0
                 parts.append(weight * values.get(item, missing))
                 points.append(weight * (len(every) - rank + 1 if rank else (len(every) - len(cut) + 1) / 2))
                 if rank:
@@ -94,6 +99,10 @@ def oracle(
                 "isr": lambda: found * square,  # noqa: B023
                 "log-isr": lambda: math.log(found) * square,  # noqa: B023
                 "borda": lambda: math.fsum(points),  # noqa: B023
+                "logn-isr": lambda: math.log(found + (number if inner else 0.01)) * square,  # noqa: B023
+                "rbc": lambda: math.fsum(weight * (1 - number) * number ** (rank - 1) for rank, weight, _ in of_ranks),  # noqa: B023
+                "wmnz": lambda: math.fsum(values) * math.fsum(weight for _, weight, _ in of_ranks),  # noqa: B023
+                "mixed": lambda: math.sqrt(found) * math.fsum(weight * value for _, weight, value in of_ranks),  # noqa: B023
                 "combsum": lambda: math.fsum(parts),  # noqa: B023
                 "combmnz": lambda: found * math.fsum(parts),  # noqa: B023
                 "combgmnz": lambda: found**number * math.fsum(parts),  # noqa: B023
@@ -122,13 +131,13 @@ def assert_same(found: rankwell.Ranking, expected: Scores) -> None:
         assert list(scored) == ordered(scored)
 
 
-BY_RANK = ["rrf", "rrf(k=0)", "rrf(k=10.5)", "isr", "log-isr", "borda"]
-BY_SCORE = ["combsum", "combmnz", "combgmnz(gamma=0.5)", "combanz", "combmin", "combmax", "combmed"]
-HOW = ["none", "min-max", "sum", "max", "z-score", "rank"]
+BY_RANK = ["rrf", "rrf(k=0)", "rrf(k=10.5)", "isr", "log-isr", "logn-isr", "logn-isr(sigma=0.5)", "rbc(phi=0.8)", "borda"]
+BY_SCORE = ["combsum", "combmnz", "combgmnz(gamma=0.5)", "wmnz", "mixed", "combanz", "combmin", "combmax", "combmed"]
+HOW = ["none", "min-max", "min-max-inverted", "sum", "max", "z-score", "rank", "borda"]
 
 
 def test_every_method_and_normalisation_has_an_oracle() -> None:
-    assert {text.partition("(")[0] for text in BY_RANK + BY_SCORE} == set(METHODS)
+    assert {text.partition("(")[0] for text in BY_RANK + BY_SCORE} | {"condorcet"} == set(METHODS)
     assert set(HOW) == set(NORMALISATIONS)
 
 
@@ -141,13 +150,62 @@ def test_methods_of_ranks_follow_their_definitions(method: str, runs: int, depth
     assert_same(fuse(world, method=method, depth=depth), oracle(world, method, depth=depth))
 
 
+@pytest.mark.parametrize("weights", [None, [0.5, 0.3, 0.2]])
+@pytest.mark.parametrize("seed", range(4))
+def test_condorcet_puts_no_item_behind_one_that_a_majority_ranks_below_it(seed: int, weights: list[float] | None) -> None:
+    world = made(40 + seed)
+    fused = scores_of(fuse(world, method="condorcet", weights=weights))
+
+    circular = 0
+    for query, scored in fused.items():
+        lists = [ordered(run.get(query, {})) for run in world]
+
+        def margin(item: str, other: str) -> float:
+            """By how much more weight the item is ranked above the other one than below it."""
+            places = [[own.index(each) if each in own else math.inf for each in (item, other)] for own in lists]  # noqa: B023
+            return round(sum(weight * ((a < b) - (a > b)) for weight, (a, b) in zip(weights or [1.0] * 3, places, strict=True)), 9)
+
+        order = list(scored)
+        assert list(scored.values()) == list(range(len(order), 0, -1))
+        assert all(margin(item, after) >= 0 for item, after in zip(order, order[1:], strict=False))
+        beaten = [margin(item, after) < 0 for place, item in enumerate(order) for after in order[place + 1 :]]
+        circular += any(beaten)
+        if not any(margin(item, other) == 0 for item in order for other in order if item != other) and not any(beaten):
+            wins = {item: sum(margin(item, other) > 0 for other in order) for item in order}
+            assert order == sorted(order, key=lambda item: -wins[item])
+    assert circular < len(fused)
+
+
+def test_condorcet_does_not_depend_on_the_order_of_runs() -> None:
+    world = made(47, 5)
+
+    assert scores_of(fuse(world, method="condorcet")) == scores_of(fuse(world[::-1], method="condorcet"))
+
+
+def test_the_sum_of_borda_scores_is_the_borda_count_over_the_number_of_items() -> None:
+    world = made(48)
+    counted, summed = (scores_of(fuse(world, **words)) for words in ({"method": "borda"}, {"method": "combsum", "normalise": "borda"}))
+
+    for query, scored in counted.items():
+        present = sum(query in run for run in world)
+        empty = (len(world) - present) * (len(scored) + 1) / 2  # what a run without the query gives each item
+        assert {item: (score - empty) / len(scored) for item, score in scored.items()} == pytest.approx(summed[query])
+
+
+def test_distances_are_refused_with_a_depth_that_keeps_the_highest_scores() -> None:
+    with pytest.raises(BadUsage, match="min-max-inverted is for scores of which lower ones are better"):
+        fuse(made(1), method="combsum", normalise="min-max-inverted", depth=5)
+
+
 @pytest.mark.parametrize("runs", [2, 3, 4])
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("method", BY_SCORE)
 def test_methods_of_scores_follow_their_definitions_after_every_normalisation(method: str, how: str, runs: int) -> None:
     world = made(10 + runs, runs)
 
-    assert_same(fuse(world, method=method, normalise=how, depth=5), oracle(world, method, how, depth=5))
+    depth = None if how == "min-max-inverted" else 5
+
+    assert_same(fuse(world, method=method, normalise=how, depth=depth), oracle(world, method, how, depth=depth or 99))
 
 
 @pytest.mark.parametrize("absent", ["zero", "lowest"])

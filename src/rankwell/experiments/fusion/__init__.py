@@ -19,7 +19,7 @@ from rankwell.errors import BadUsage, NothingToEvaluate, printable
 from rankwell.experiments.fusion import trials
 from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
 from rankwell.io import files as io
-from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
+from rankwell.transforms.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion
 
 __all__ = ["Choice", "FusionOptions", "FusionTuningOptions", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
 
@@ -34,13 +34,14 @@ class FusionOptions:
     Parameters
     ----------
     method
-        rrf (k = 60, or rrf(k=10)), isr, log-isr and borda read ranks; combsum, combmnz, combgmnz(gamma=0.5), combanz, combmin,
-        combmax and combmed read scores. With --tune several may be tried: repeat it, or separate them by blanks.
+        rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and condorcet read ranks; combsum, combmnz,
+        combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and combmed read scores. With --tune several may be tried:
+        repeat it, or separate them by blanks.
     weights
         One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.
     normalise
-        Normalisation of each list's scores: min-max (the default), z-score, sum, max, rank, none. With --tune several may be
-        tried, separated by commas.
+        Normalisation of each list's scores: min-max (the default), min-max-inverted (for distances), z-score, sum, max, rank,
+        borda, none. With --tune several may be tried, separated by commas.
     absent
         Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of the run's last item. The default
         is lowest for z-score and zero for all others.
@@ -126,7 +127,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
     fusion = fusion.with_weights(options.weights, len(runs))
     rankings = list(read_runs(runs, run_format=options.run_format, duplicates=options.duplicates).values())
-    _check_cuts(options.depth, options.top)
+    _check_cuts(options.depth, options.top, [fusion])
     return _fused(rankings, dict.fromkeys(_queries(rankings), fusion), options.depth, options.top, progress)
 
 
@@ -159,7 +160,7 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
         notes.append(
             f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, which is more: see --absent"
         )
-    if below and fusion.entry.name in ("combmnz", "combgmnz"):
+    if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
         notes.append(
             f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the more runs have such an item, the lower"
         )
@@ -233,9 +234,9 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
         what = f"{labelled.measure} has no mean over queries of which more or less is better"
         raise BadUsage(f"{what}; tune by another, such as nDCG@10.")
     cuts = options.depth, options.top
-    _check_cuts(*cuts)
     rankings = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
     tried = trials.candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
+    _check_cuts(*cuts, tried)
     truth = io.read_judgments(judgments, format=options.judgments_format).flat
     every = _queries(rankings.values())
     known = trials.draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
@@ -258,10 +259,14 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
     )
 
 
-def _check_cuts(depth: int | None, top: int | None) -> None:
+def _check_cuts(depth: int | None, top: int | None, fusions: Iterable[Fusion]) -> None:
     for name, number in (("depth", depth), ("top", top)):
         if number is not None and number < 1:
             raise BadUsage(f"{name}={number}: expected a positive integer.")
+    names = {fusion.normalise for fusion in fusions if fusion.normalise is not None}
+    lower = next((name for name in sorted(names) if NORMALISATIONS[name].lower), None)
+    if depth is not None and lower is not None:
+        raise BadUsage(f"{lower} is for scores of which lower ones are better, and depth keeps the highest ones; leave depth out.")
 
 
 def _queries(rankings: Iterable[Ranking]) -> list[str]:

@@ -20,8 +20,9 @@ from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
 
 Reads = Literal["ranks", "scores"]
-Absent = Literal["zero", "lowest"]
-"""Scores of an item that a run lacks where scores are added: 0, or that of the run's last item of the query."""
+Absent = Literal["zero", "lowest", "rest"]
+"""Scores of an item that a run lacks where scores are added: 0, that of the run's last item of the query, or, for the normalisation
+borda alone, the mean of the places that the run leaves empty."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -136,6 +137,7 @@ class Segments(NamedTuple):
     """The items of one run, each query's together, as a normalisation sees them; only queries of which it has any.
 
     scores, ranks: (items,). owner: (items,) the number of each item's query, ascending. starts, lengths: (queries,).
+    candidates: (queries,) how many items all runs have together.
     """
 
     scores: Floats
@@ -143,6 +145,7 @@ class Segments(NamedTuple):
     owner: Ints
     starts: Ints
     lengths: Ints
+    candidates: Ints
 
     def lowest(self, values: Floats) -> Floats:
         """(items,) the lowest value of each item's query."""
@@ -159,17 +162,21 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class Normalisation(DocumentedFunction):
-    """A normalisation of a run's scores before they are added. absent: the default score of an item that the run lacks."""
+    """A normalisation of a run's scores before they are added.
+
+    absent: the default score of an item that the run lacks. lower: whether it is for scores of which lower ones are better.
+    """
 
     absent: Absent
+    lower: bool
 
 
 NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "normalisation")
 
 
-def normalisation(name: str, *, absent: Absent = "zero") -> Callable[[Function], Function]:
+def normalisation(name: str, *, absent: Absent = "zero", lower: bool = False) -> Callable[[Function], Function]:
     """Registers a function `(segments) -> (items,) values` under a name and returns it unchanged."""
-    return NORMALISATIONS.register(name, lambda function: Normalisation(name, function, absent))
+    return NORMALISATIONS.register(name, lambda function: Normalisation(name, function, absent, lower))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,13 +205,15 @@ class Votes:
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
             starts, owner = offsets_of(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
-            segments = Segments(lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths)
+            candidates = np.diff(lists.offsets)[present]
+            segments = Segments(lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 values[run, rows] = entry.function(segments)
             _refuse_not_finite(lists, values[run, rows], rows, f"{normalise} makes")
-            if (absent or entry.absent) == "lowest":
+            if (rule := absent or entry.absent) != "zero":
+                left = (candidates - lengths + 1) / (2 * candidates)
                 floor = np.zeros(len(lists.queries))
-                floor[present] = np.minimum.reduceat(values[run, rows], starts)
+                floor[present] = left if rule == "rest" else np.minimum.reduceat(values[run, rows], starts)
                 filled[run] = floor[lists.query_of_row]
             filled[run, rows] = values[run, rows]
         return cls(lists, values, filled, weights)
@@ -320,7 +329,7 @@ def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: s
     named = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    known: tuple[Absent, ...] = get_args(Absent)
+    known: tuple[Absent, ...] = tuple(each for each in get_args(Absent) if each != "rest" or named.absent == "rest")
     chosen: Absent | None = next((each for each in known if each == absent), None)
     if absent is not None and chosen is None:
         raise UnknownName(f"absent items count {absent!r}? {suggest(absent, known)}")

@@ -1,11 +1,17 @@
 """Fusion methods that read ranks only, methods that combine normalised scores, and the normalisations of a list's scores."""
 
+from dataclasses import replace
+from functools import cmp_to_key
+from itertools import pairwise
+from math import fsum
+
 import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
 from rankwell.transforms.fusion import Segments, Votes, fusion_method, normalisation
 
+_WU = "Wu and Crestani 2002, Data fusion with estimated weights"
 _FOX = "Fox and Shaw 1994, Combination of multiple searches"
 
 
@@ -41,6 +47,42 @@ def borda(votes: Votes) -> Floats:
     return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, rest))
 
 
+@fusion_method("logn-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+def logn_isr(votes: Votes, *, sigma: float = 0.01) -> Floats:
+    """The sum over runs of 1 / rank², times log(sigma + number of runs that have the item): above 0 for items of one run, too."""
+    if not 0 < sigma <= 1:
+        raise BadUsage(f"logn-isr(sigma={sigma!r}): expected a number above 0, at most 1; 0.01 is usual, and 0 is log-isr.")
+    return np.log(votes.lists.counts + sigma) * votes.sum(_inverse_squares(votes))
+
+
+@fusion_method("rbc", reads="ranks", source="Bailey, Moffat, Scholer and Thomas 2017, Retrieval consistency")
+def rbc(votes: Votes, *, phi: float) -> Floats:
+    """Rank-biased centroid: the sum over runs of (1 - phi) · phi^(rank - 1); a run that lacks the item adds nothing."""
+    if not 0 < phi < 1:
+        raise BadUsage(f"rbc(phi={phi!r}): expected a persistence between 0 and 1; 0.8 to 0.99 are usual.")
+    return votes.sum(np.where(votes.lists.found, (1 - phi) * phi ** (votes.lists.ranks - 1.0), 0.0))
+
+
+@fusion_method("condorcet", reads="ranks", source="Montague and Aslam 2002, Condorcet fusion for improved retrieval")
+def condorcet(votes: Votes) -> Floats:
+    """Condorcet fusion: an item beats another where more runs, by their weights, rank it higher; the winners come first.
+
+    A run ranks the items that it has above those that it lacks. Majorities may be circular; then the order is one in which no item
+    is beaten by the next, found by a stable sort from the order of ties. The score of the last of n items is 1, of the first n.
+    """
+    lists = votes.lists
+    ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
+    weights: list[float] = votes.weights.tolist()
+
+    def beaten(row: int, other: int) -> float:
+        return fsum(weight * ((a > b) - (a < b)) for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True))
+
+    scores = np.empty(len(lists.items))
+    for start, stop in pairwise(lists.offsets.tolist()):
+        scores[sorted(range(start, stop), key=cmp_to_key(beaten))] = np.arange(stop - start, 0, -1)
+    return scores
+
+
 def _inverse_squares(votes: Votes) -> Floats:
     ranks = np.maximum(votes.lists.ranks, 1).astype(np.float64)
     return np.where(votes.lists.found, 1.0 / (ranks * ranks), 0.0)
@@ -64,6 +106,19 @@ def combgmnz(votes: Votes, *, gamma: float) -> Floats:
     if not 0 <= gamma <= 100:
         raise BadUsage(f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is combmnz.")
     return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled)
+
+
+@fusion_method("wmnz", reads="scores", source=_WU)
+def wmnz(votes: Votes) -> Floats:
+    """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that have the item."""
+    found = votes.lists.found
+    return replace(votes, weights=np.ones(len(votes.weights))).sum(np.where(found, votes.values, 0.0)) * votes.sum(found * 1.0)
+
+
+@fusion_method("mixed", reads="scores", source=_WU)
+def mixed(votes: Votes) -> Floats:
+    """The weighted sum of the scores over the runs that have the item, times the square root of the number of these runs."""
+    return np.sqrt(votes.lists.counts) * votes.sum(np.where(votes.lists.found, votes.values, 0.0))
 
 
 @fusion_method("combanz", reads="scores", weighted=False, source=_FOX)
@@ -109,6 +164,13 @@ def min_max(items: Segments) -> Floats:
     return np.where(high > low, (items.scores - low) / (high - low), 1.0)
 
 
+@normalisation("min-max-inverted", lower=True)
+def min_max_inverted(items: Segments) -> Floats:
+    """(highest - score) / (highest - lowest) of the list, for distances; 1 where all its scores are the same."""
+    low, high = items.lowest(items.scores), items.highest(items.scores)
+    return np.where(high > low, (high - items.scores) / (high - low), 1.0)
+
+
 @normalisation("sum")
 def by_sum(items: Segments) -> Floats:
     """(score - lowest) over the sum of these in the list; 1 / n where all n scores are the same.
@@ -145,3 +207,12 @@ def z_score(items: Segments) -> Floats:
 def by_rank(items: Segments) -> Floats:
     """1 - (rank - 1) / n in the list of n items: 1 for the first, 1 / n for the last."""
     return 1.0 - (items.ranks - 1) / items.lengths[items.owner]
+
+
+@normalisation("borda", absent="rest")
+def by_borda(items: Segments) -> Floats:
+    """1 - (rank - 1) / c with c items in all lists of the query; those that a list lacks share its remaining places evenly.
+
+    Source: Aslam and Montague 2001, Models for metasearch. The sum is that of the method borda over c.
+    """
+    return 1.0 - (items.ranks - 1) / items.candidates[items.owner]
