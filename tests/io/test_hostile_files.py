@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -545,3 +546,21 @@ def test_a_text_without_an_id_and_a_vector_whose_id_is_half_a_character_are_refu
         read_texts(tmp_path / "t.parquet")
     with pytest.raises(BadInput, match="half a character"):
         read_embeddings(np.eye(2), ids=["a", "\ud800"])
+
+
+@pytest.mark.parametrize("odd", ["3", "[]", '"x"', "true"])
+def test_a_json_record_that_is_not_an_object_is_an_error_where_one_column_is_read(tmp_path: Path, odd: str) -> None:
+    (tmp_path / "list.jsonl").write_text('[{"id": "a"}, %s]' % odd)
+    (tmp_path / "lines.jsonl").write_text('{"id": "a"}\n%s\n' % odd)
+
+    with pytest.raises(BadInput, match=rf"list.jsonl: record 2: {re.escape(odd)}; expected a JSON object"):
+        read_column(f"{tmp_path}/list.jsonl:id")
+    with pytest.raises(BadInput, match=r"lines.jsonl:2: .*; expected a JSON object per line"):
+        read_column(f"{tmp_path}/lines.jsonl:id")
+
+
+def test_a_message_of_the_library_that_cuts_a_character_in_two_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('\u00a0[{"score": 0.5}]', encoding="utf-8")
+
+    with pytest.raises(BadInput, match="a.jsonl: .*JSON array"):
+        read_numbers(tmp_path / "a.jsonl")

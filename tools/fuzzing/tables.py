@@ -350,6 +350,7 @@ def _objects(path: Path, keys: Collection[str]) -> tuple[list[str], list[list[An
     if re.search(r"\d{300}", text):
         raise Undecided("an integer that Python does not read, perhaps where nothing is read")
     found = load_json(text, keys) if text.lstrip().startswith("[") else json_lines(path, keys)
+    found = [{} if each is None else each for each in found]  # DuckDB takes null for an object without keys
     if not all(isinstance(each, dict) for each in found) or not found or len(found) > 40:
         raise Refused("no objects")
     names = list(dict.fromkeys(key for each in found for key in each))

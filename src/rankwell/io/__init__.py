@@ -51,6 +51,6 @@ def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None
         raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}.") from error
 
 
-def first_line(error: Exception) -> str:
+def first_line(message: Exception | str) -> str:
     """The first line of a message, without its explanations."""
-    return str(error).split("\n")[0]
+    return str(message).split("\n")[0]

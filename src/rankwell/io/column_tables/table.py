@@ -237,7 +237,7 @@ class ColumnTable:
             form = "array" if head.text.startswith("[") else "newline_delimited"
             if form == "array":
                 _refuse_rest(source)
-            options = f"format='{form}', columns={columns}, compression='none', maximum_object_size=268435456"
+            options = f"format='{form}', records=true, columns={columns}, compression='none', maximum_object_size=268435456"
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
             options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"
@@ -281,25 +281,29 @@ class ColumnTable:
             # DuckDB reads some of a file only when it hands out rows.
             return result.fetchnumpy() if columns else result.fetchall()
 
-        # Errors of the library's own code come as RuntimeError.
-        with suppress(duckdb.Error, RuntimeError):
+        # Errors of the library's own code come as RuntimeError; a message that cuts a character in two, as UnicodeDecodeError.
+        raised = (duckdb.Error, RuntimeError, UnicodeDecodeError)
+        with suppress(*raised):
             return _rows()
         try:
             # The first of several mistakes is reported, not the one that some thread finds first.
             self.session.execute("SET threads = 1")
             return _rows()
-        except (duckdb.Error, RuntimeError) as error:
+        except raised as error:
             self._refuse(error)
         finally:
             self.session.execute("RESET threads")
 
     def _refuse(self, error: Exception) -> NoReturn:
-        match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
+        said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+        match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", said)
         if match:
             raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line.") from error
         if self.dialect.name == "jsonl" and not Head.of(self.content).text.startswith("["):
             self._refuse_bad_record()
-        raise BadInput(f"{self.name}: {first_line(error)}") from error
+        if record := re.search(r"in record/value (\d+): Expected OBJECT, but got \w+: (.*)", said):
+            raise BadInput(f"{self.name}: record {record[1]}: {record[2][:60]}; expected a JSON object.") from error
+        raise BadInput(f"{self.name}: {first_line(said)}") from error
 
     def _refuse_bad_record(self) -> None:
         """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in another way."""
@@ -323,7 +327,7 @@ class ColumnTable:
 
         try:
             return self.session.sql(sql).__arrow_c_stream__()
-        except (duckdb.Error, RuntimeError, AttributeError, ImportError):
+        except (duckdb.Error, RuntimeError, UnicodeDecodeError, AttributeError, ImportError):
             return None
 
     def load(self, columns: Columns) -> None:
