@@ -550,8 +550,8 @@ def test_a_text_without_an_id_and_a_vector_whose_id_is_half_a_character_are_refu
 
 @pytest.mark.parametrize("odd", ["3", "[]", '"x"', "true"])
 def test_a_json_record_that_is_not_an_object_is_an_error_where_one_column_is_read(tmp_path: Path, odd: str) -> None:
-    (tmp_path / "list.jsonl").write_text('[{"id": "a"}, %s]' % odd)
-    (tmp_path / "lines.jsonl").write_text('{"id": "a"}\n%s\n' % odd)
+    (tmp_path / "list.jsonl").write_text(f'[{{"id": "a"}}, {odd}]')
+    (tmp_path / "lines.jsonl").write_text(f'{{"id": "a"}}\n{odd}\n')
 
     with pytest.raises(BadInput, match=rf"list.jsonl: record 2: {re.escape(odd)}; expected a JSON object"):
         read_column(f"{tmp_path}/list.jsonl:id")
@@ -562,5 +562,5 @@ def test_a_json_record_that_is_not_an_object_is_an_error_where_one_column_is_rea
 def test_a_message_of_the_library_that_cuts_a_character_in_two_is_an_error_of_ours(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('\u00a0[{"score": 0.5}]', encoding="utf-8")
 
-    with pytest.raises(BadInput, match="a.jsonl: .*JSON array"):
+    with pytest.raises(BadInput, match=r"a.jsonl: .*JSON array"):
         read_numbers(tmp_path / "a.jsonl")

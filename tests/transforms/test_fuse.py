@@ -6,6 +6,7 @@ import random
 import statistics
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -163,11 +164,13 @@ def test_condorcet_puts_no_item_behind_one_that_a_majority_ranks_below_it(seed: 
         def margin(item: str, other: str) -> float:
             """By how much more weight the item is ranked above the other one than below it."""
             places = [[own.index(each) if each in own else math.inf for each in (item, other)] for own in lists]  # noqa: B023
-            return round(sum(weight * ((a < b) - (a > b)) for weight, (a, b) in zip(weights or [1.0] * 3, places, strict=True)), 9)
+            return round(
+                sum(weight * ((a < b) - (a > b)) for weight, (a, b) in zip(weights or [1.0] * 3, places, strict=True)), 9
+            )
 
         order = list(scored)
         assert list(scored.values()) == list(range(len(order), 0, -1))
-        assert all(margin(item, after) >= 0 for item, after in zip(order, order[1:], strict=False))
+        assert all(margin(item, after) >= 0 for item, after in pairwise(order))
         beaten = [margin(item, after) < 0 for place, item in enumerate(order) for after in order[place + 1 :]]
         circular += any(beaten)
         if not any(margin(item, other) == 0 for item in order for other in order if item != other) and not any(beaten):
@@ -184,7 +187,9 @@ def test_condorcet_does_not_depend_on_the_order_of_runs() -> None:
 
 def test_the_sum_of_borda_scores_is_the_borda_count_over_the_number_of_items() -> None:
     world = made(48)
-    counted, summed = (scores_of(fuse(world, **words)) for words in ({"method": "borda"}, {"method": "combsum", "normalise": "borda"}))
+    counted, summed = (
+        scores_of(fuse(world, **words)) for words in ({"method": "borda"}, {"method": "combsum", "normalise": "borda"})
+    )
 
     for query, scored in counted.items():
         present = sum(query in run for run in world)

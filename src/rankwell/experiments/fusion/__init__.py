@@ -266,7 +266,7 @@ def _check_cuts(depth: int | None, top: int | None, fusions: Iterable[Fusion]) -
     names = {fusion.normalise for fusion in fusions if fusion.normalise is not None}
     lower = next((name for name in sorted(names) if NORMALISATIONS[name].lower), None)
     if depth is not None and lower is not None:
-        raise BadUsage(f"{lower} is for scores of which lower ones are better, and depth keeps the highest ones; leave depth out.")
+        raise BadUsage(f"{lower} is for scores of which lower ones are better, and depth keeps the highest; leave depth out.")
 
 
 def _queries(rankings: Iterable[Ranking]) -> list[str]:

@@ -21,8 +21,8 @@ from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest", "rest"]
-"""Scores of an item that a run lacks where scores are added: 0, that of the run's last item of the query, or, for the normalisation
-borda alone, the mean of the places that the run leaves empty."""
+"""Scores of an item that a run lacks where scores are added: 0, that of the run's last item of the query, or, for the
+normalisation borda alone, the mean of the places that the run leaves empty."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

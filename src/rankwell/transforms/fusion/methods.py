@@ -67,8 +67,8 @@ def rbc(votes: Votes, *, phi: float) -> Floats:
 def condorcet(votes: Votes) -> Floats:
     """Condorcet fusion: an item beats another where more runs, by their weights, rank it higher; the winners come first.
 
-    A run ranks the items that it has above those that it lacks. Majorities may be circular; then the order is one in which no item
-    is beaten by the next, found by a stable sort from the order of ties. The score of the last of n items is 1, of the first n.
+    A run ranks the items that it has above those that it lacks. Majorities may be circular; then the order is one in which no
+    item is beaten by the next, found by a stable sort from the order of ties. Scores fall from the number of items to 1.
     """
     lists = votes.lists
     ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
