@@ -74,8 +74,9 @@ def condorcet(votes: Votes) -> Floats:
     ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
     weights: list[float] = votes.weights.tolist()
 
-    def beaten(row: int, other: int) -> float:
-        return fsum(weight * ((a > b) - (a < b)) for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True))
+    def beaten(row: int, other: int) -> int:
+        margin = fsum(weight * ((a > b) - (a < b)) for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True))
+        return (margin > 0) - (margin < 0)
 
     scores = np.empty(len(lists.items))
     for start, stop in pairwise(lists.offsets.tolist()):
@@ -112,7 +113,9 @@ def combgmnz(votes: Votes, *, gamma: float) -> Floats:
 def wmnz(votes: Votes) -> Floats:
     """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that have the item."""
     found = votes.lists.found
-    return replace(votes, weights=np.ones(len(votes.weights))).sum(np.where(found, votes.values, 0.0)) * votes.sum(found * 1.0)
+    return replace(votes, weights=np.ones(len(votes.weights))).sum(np.where(found, votes.values, 0.0)) * votes.sum(
+        found.astype(np.float64)
+    )
 
 
 @fusion_method("mixed", reads="scores", source=_WU)
