@@ -28,7 +28,7 @@ from rankwell.stats import SummaryRow
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 NUMBERS_JS = Path(rankwell.__file__).parent / "report/page/assets/numbers.js"
-UNITS = {"share": 4, "percent": 2, "rank": 2, "score": 4}
+UNITS = {"share": 4, "percent": 2, "rank": 2, "score": 4, "ms": 3, "s": 2, "MB": 2, "queries/s": 1}
 RANDOM = random.Random(19)
 AWKWARD = [
     78.125, 78.135, 0.5, 2.675, 1.005, -0.0005, -0.00005, 0.00005, 1e-9, -1e-9, 0.0, -0.0, 0.99995, 0.999949, 0.03125, 0.09375,

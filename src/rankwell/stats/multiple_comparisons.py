@@ -1,7 +1,7 @@
-"""Several tests at once: corrections of p-values, the randomised Tukey HSD test, and letters of systems."""
+"""Several tests at once: corrections of p-values, fixed orders, the randomised Tukey HSD test, letters of systems."""
 
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from string import ascii_lowercase
 
 import numpy as np
@@ -43,6 +43,20 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         reached = min(reached, len(p_values) * p_values[at] / (place + 1))
         adjusted[at] = reached
     return adjusted
+
+
+def fixed_sequence(p_values: Sequence[float]) -> list[float]:
+    """The p-values as they are after testing in a fixed order until the first failure: at level α all that are at most α hold.
+
+    The chance of even one wrong one among them is at most α, without a correction, if the order does not depend on the values
+    that are tested. Raises BadUsage for a number that is not a probability.
+    Source: Maurer, Hothorn and Lehmacher 1995, Multiple comparisons in drug clinical trials, with a-priori ordered hypotheses.
+
+    >>> fixed_sequence([0.01, 0.04, 0.02])
+    [0.01, 0.04, 0.04]
+    """
+    _ascending(p_values)
+    return list(accumulate(p_values, max))
 
 
 def _ascending(p_values: Sequence[float]) -> list[int]:

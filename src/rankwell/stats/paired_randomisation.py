@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.stats import counted_in_both, on_exact_grid
 from rankwell.stats.intervals import binomial_p
@@ -147,6 +147,24 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
     steps[order] = np.maximum.accumulate(p)
     found[moving] = steps
     return found
+
+
+def set_of_best(values: Floats, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0) -> Bools:
+    """(systems,) whether no other system is significantly better, by `max_t` over all pairs of systems.
+
+    Where all systems are equal, the chance that any of them is left out is at most 1 - level. values: (queries, systems) finite,
+    higher is better. Raises BadUsage for less than one resample.
+    Source: Hansen, Lunde and Nason 2011, The model confidence set; Westfall and Young 1993 for the correction.
+    """
+    systems = values.shape[1]
+    first, other = np.triu_indices(systems, 1)
+    differences = values[:, other] - values[:, first]
+    beaten = np.zeros(systems, dtype=np.bool_)
+    significant = max_t(differences, resamples=resamples, seed=seed) <= 1 - level + 1e-12
+    sums = on_exact_grid(differences).sum(axis=0)
+    beaten[first[significant & (sums > 0)]] = True
+    beaten[other[significant & (sums < 0)]] = True
+    return ~beaten
 
 
 def _all_sums(table: Floats) -> Iterator[Floats]:
