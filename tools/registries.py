@@ -9,6 +9,7 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import DISPLAYS, STEPS
 from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
+from rankwell.engines import ENGINES
 from rankwell.executors import EXECUTORS
 from rankwell.experiments.files import CELL_KINDS
 from rankwell.io.files import FORMATS
@@ -32,6 +33,7 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "fusion methods": METHODS,
     "normalisations of fusion": NORMALISATIONS,
     "nearest-neighbour backends": BACKENDS,
+    "engines": ENGINES,
     "executors": EXECUTORS,
     "kinds of parts": KINDS,
     "text encoders": ENCODERS,

@@ -13,14 +13,12 @@ from pathlib import Path
 import pytest
 
 import rankwell
-from rankwell import engines
 from rankwell.core.catalogue import Catalogue, command_summaries
 from registries import REGISTRIES, description
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
 COMMANDS = list(command_summaries())
-ENGINES = [each.name for each in pkgutil.iter_modules(engines.__path__)]
 NOT_FOR_USERS = {"displays of results", "kinds of own measures"}
 """Registries that only the package looks into; tests/report/test_notebooks.py shows every result by all of their entries, and
 tests/workflow/test_workflow.py passes functions as measures."""
@@ -82,9 +80,3 @@ def runs_in_tests(words: tuple[str, ...]) -> bool:
     forms += (rf"commands\.{'_'.join(words)} import",)
     text = text_of_tests()
     return any(re.search(each, text) for each in forms) or (len(words) == 2 and helper in text and f'"{words[1]}", ' in text)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_an_engine_is_imported_by_a_test(name: str):
-    forms = (f"from rankwell.engines.{name} import", rf"from rankwell.engines import .*\b{name}\b")
-    assert any(re.search(form, text_of_tests()) for form in forms), f"no test imports rankwell.engines.{name}"

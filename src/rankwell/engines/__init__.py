@@ -1,60 +1,94 @@
-"""Things that we run to be judged: search engines, readers, whatever ranks items for a question. One file each."""
+"""Search engines that are run and queried, one file each: by text, by vector or by both, they return ids in their own order."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any
 
-from rankwell.core.catalogue import entry_points_of, load_entry_point
-from rankwell.core.catalogue import load_anything as load_anything
-from rankwell.core.catalogue import load_object as load_object
+from rankwell.core.catalogue import Catalogue, entry_points_of, load_anything, load_entry_point, suggest
+from rankwell.core.secrets import Secrets, refuse_literal
+from rankwell.engines.families import EngineFamily as EngineFamily
+from rankwell.engines.families import Opening as Opening
+from rankwell.engines.families import Parameter as Parameter
+from rankwell.engines.protocol import Engine as Engine
+from rankwell.engines.protocol import EngineFailure as EngineFailure
+from rankwell.engines.protocol import EngineHits as EngineHits
+from rankwell.engines.protocol import EngineItems as EngineItems
+from rankwell.engines.protocol import EnginePlan as EnginePlan
+from rankwell.engines.protocol import EngineQuery as EngineQuery
+from rankwell.engines.protocol import FailureKind as FailureKind
+from rankwell.engines.protocol import IndexReport as IndexReport
+from rankwell.engines.protocol import Kind as Kind
+from rankwell.engines.protocol import Session as Session
+from rankwell.engines.protocol import processor_seconds as processor_seconds
+from rankwell.errors import BadUsage, UnknownName
 
 GROUP = "rankwell.engines"
-"""The entry points by which other packages add engines under a name."""
+"""The entry points by which other packages add engines under a name: an `EngineFamily`, or any object that `object` takes."""
+
+ENGINES: Catalogue[EngineFamily] = Catalogue("engines", "engine")
+_SCHEMES = {"postgresql": "pgvector", "postgres": "pgvector", "http": "http", "https": "http"}
 
 
 def find_engine(text: str) -> Any:
-    """The object that `module:object` names, or the engine that another package adds under this name; see `load_object`."""
+    """The object that `module:object` names, or the engine that another package adds under this name; see `load_anything`."""
     if ":" not in text and text in entry_points_of(GROUP):
         return load_entry_point(GROUP, text)
     return load_anything(text)
 
 
-class System(Protocol):
-    """A system that ranks documents for a question."""
-
-    def search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an empty query."""
-        ...
+def family_of(spec: Any) -> EngineFamily:
+    """The registry's entry for what `open_engine` takes. Raises UnknownName, BadUsage."""
+    return _resolve(spec)[0]
 
 
-class Passage(NamedTuple):
-    """A text in which a reader looks for an answer, with the id of its document."""
+def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
+    """The engine that a name, an address, a file or an object stands for, with its parameters.
 
-    document: str
-    text: str
-
-
-class Answer(NamedTuple):
-    """The answer of a reader.
-
-    text: None where the reader finds no answer. score: finite, higher is better. document: the id of the passage that
-    holds it, None where unknown. start, end: in characters of that passage, end exclusive, -1 where unknown.
+    spec: a name of the registry, `NAME:ADDRESS` (`qdrant:http://…`), `postgresql://…`, `http://…` (which needs `preset`),
+    `FILE.toml` of a request, `module:object`, an entry point's name, or an object. options: parameters of any sort, as text or in
+    their type; `${NAME}` in them and in the address is taken from the environment.
+    Raises UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a server does not answer.
     """
+    family, target, address = _resolve(spec)
+    given = dict(options or {})
+    if address:
+        if "url" not in {each.name for each in family.connect}:
+            raise BadUsage(f"{spec}: {family.name} takes no address; leave {address!r} out.")
+        if given.setdefault("url", address) != address:
+            raise BadUsage(f"{spec}: the address is given twice; leave out the parameter url.")
+    secrets = Secrets()
+    for name, value in given.items():
+        if isinstance(value, str):
+            refuse_literal(name, value)
+    expanded = {name: secrets.expand(value) if isinstance(value, str) else value for name, value in given.items()}
+    values = family.read(expanded)
+    parts = [
+        {each.name: values.get(each.name, each.default) for each in known}
+        for known in (family.connect, family.build, family.search)
+    ]
+    search = {name: value for name, value in parts[2].items() if value is not None}
+    label = spec if isinstance(spec, str) else getattr(spec, "__name__", type(spec).__name__)
+    opening = Opening(family, label, target, parts[0], parts[1], search, given, secrets)
+    try:
+        return family.open(opening)
+    except EngineFailure as error:
+        raise EngineFailure(error.kind, secrets.redact(error.message)) from (None if secrets else error)
 
-    text: str | None
-    score: float
-    document: str | None = None
-    start: int = -1
-    end: int = -1
 
-
-class Reader(Protocol):
-    """A reader that extracts answers to a question from passages."""
-
-    def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
-        """The best `k` answers with a text, and one that says there is none, best first; only that one where nothing is read."""
-        ...
-
-
-def ranked(answers: Iterable[Answer]) -> list[Answer]:
-    """The answers by score descending; those of one score keep their order, but that there is none comes after the others."""
-    return sorted(answers, key=lambda answer: (-answer.score, answer.text is None))
+def _resolve(spec: Any) -> tuple[EngineFamily, Any, str]:
+    """The family, the object or file that it opens, and an address."""
+    if not isinstance(spec, str):
+        return ENGINES["object"], spec, ""
+    refuse_literal("", spec)
+    if spec in ENGINES:
+        return ENGINES[spec], None, ""
+    name, colon, rest = spec.partition(":")
+    if rest.startswith("//") and name.lower() in _SCHEMES:
+        return ENGINES[_SCHEMES[name.lower()]], None, spec
+    if colon and name in ENGINES:
+        return ENGINES[name], None, rest
+    if spec.endswith(".toml"):
+        return ENGINES["http"], spec, ""
+    if not colon and spec not in entry_points_of(GROUP):
+        raise UnknownName(f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own engine as module:object.")
+    found = find_engine(spec)
+    return (found, None, "") if isinstance(found, EngineFamily) else (ENGINES["object"], found, "")

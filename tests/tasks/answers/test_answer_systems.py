@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankwell.core.catalogue import load_object
 from rankwell.core.tables.ranking import Ranking
-from rankwell.engines import Answer, Passage, load_object, ranked
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, MissingExtra
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.answering import (
@@ -20,6 +20,7 @@ from rankwell.tasks.answers.answering import (
     read_answers,
     retrieve,
 )
+from rankwell.tasks.answers.passages import Answer, Passage, ranked
 from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
 RIVERS = Passage("rivers", "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.")

@@ -2,15 +2,24 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from rankwell.core.tables.ranking import Ranking
-from rankwell.engines import Answer, Passage, Reader, System
-from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
+from rankwell.tasks.answers.passages import Answer, Passage, Reader
 from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
 # Called with the questions done and the questions in all.
 Progress = Callable[[int, int], None]
+
+
+class System(Protocol):
+    """A system that ranks documents for a question."""
+
+    def search(self, query: str, k: int) -> list[tuple[str, float]]:
+        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an empty query."""
+        ...
 
 
 def retrieve(system: System, questions: Mapping[str, str], k: int, *, progress: Progress | None = None) -> Ranking:

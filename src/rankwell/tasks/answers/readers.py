@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.engines import Answer, Passage, ranked
 from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.tasks.answers.passages import Answer, Passage, ranked
 
 _WORD = re.compile(r"[^\W_]+(?:[._'’-]+[^\W_]+)*", re.UNICODE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|\n+")

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import tie_rule
 from rankwell.core.tables.matrices import Embeddings, as_real
 from rankwell.encoders import load_encoder
-from rankwell.engines.live_engine import LiveEngine
+from rankwell.engines.objects import EngineObject
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
@@ -189,7 +189,7 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     if inputs.ties is not None and inputs.ties != "input":
         raise BadUsage(f"--ties {inputs.ties}: an engine's own order is its ranking; leave it out.")
     name = given if isinstance(given, str) else type(given).__name__
-    engine = (LiveEngine.load if isinstance(given, str) else LiveEngine.of)(given, mode=inputs.options.mode)
+    engine = EngineObject.of(given, ("vector", "id") if inputs.by_clips else ("text",))
     arguments, notes = _arguments(engine, inputs)
     lists, failed = _answers(engine, arguments, inputs)
     first = [f"{inputs.title(query)!r} ({problem})" for query, problem in list(failed.items())[:3]]
@@ -204,7 +204,9 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     return RankedClips(name, cleaned, frozenset(), failed, (*notes, *of_lists), sources)
 
 
-def _answers(engine: LiveEngine, arguments: Mapping[str, Any], inputs: ClipInputs) -> tuple[dict[str, ClipList], dict[str, str]]:
+def _answers(
+    engine: EngineObject, arguments: Mapping[str, Any], inputs: ClipInputs
+) -> tuple[dict[str, ClipList], dict[str, str]]:
     """query -> the engine's list, and query -> its error."""
     depth = len(inputs.annotations.clips) if inputs.depth is None else inputs.depth
     lists: dict[str, ClipList] = {}
@@ -223,17 +225,17 @@ def _answers(engine: LiveEngine, arguments: Mapping[str, Any], inputs: ClipInput
     return lists, failed
 
 
-def _arguments(engine: LiveEngine, inputs: ClipInputs) -> tuple[dict[str, Any], list[str]]:
+def _arguments(engine: EngineObject, inputs: ClipInputs) -> tuple[dict[str, Any], list[str]]:
     """The argument of the engine for each query: the text, the clip's id, or the clip's vector."""
     if not inputs.by_clips:
         return dict(inputs.texts), []
-    if engine.by != "similarity_search":
+    if engine.caller.takes != "vector":
         if inputs.options.embeddings is not None:
-            what = f"{engine.name} is queried by the clips' ids ({engine.by}) and reads no vectors"
+            what = f"{engine.name} is queried by the clips' ids ({engine.caller.by}) and reads no vectors"
             raise BadUsage(f"--embeddings: {what}; leave it out.")
         return {query.id: query.id for query in inputs.queries}, []
     if inputs.options.embeddings is None:
-        raise BadUsage(f"{engine.name} takes vectors (similarity_search); give the clips' embeddings as well.")
+        raise BadUsage(f"{engine.name} takes vectors ({engine.caller.by}); give the clips' embeddings as well.")
     table, notes = _clip_vectors(inputs)
     rows = {name: row for row, name in enumerate(table.names())}
     return {query.id: np.asarray(table.vectors[rows[query.id]]) for query in inputs.queries if query.id in rows}, notes

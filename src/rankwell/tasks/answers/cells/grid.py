@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.catalogue import load_object
 from rankwell.core.registry import suggest
 from rankwell.core.tables.ranking import Ranking
-from rankwell.engines import load_object
 from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.experiments import runner
 from rankwell.experiments.files import CELL_KINDS, Cell, Experiment

@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from rankwell.commands.report import page_lines
-from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.results import progress_of
 from rankwell.experiments.pages import write_report
 from rankwell.io.files import write_run

@@ -12,7 +12,7 @@ import numpy as np
 from rankwell import report
 from rankwell.commands.report import page_lines
 from rankwell.encoders.simple_pictures import colours_and_shapes, edges
-from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.experiments.pages import write_report
 from rankwell.io.files import read_texts

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.commands.report import page_lines
-from rankwell.engines import System
-from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.pages import write_report
@@ -119,7 +118,7 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     return paths
 
 
-def _run(system: System, tag: str, needs: Sequence[Need], step: int, progress: Callable[[int, int], None] | None) -> str:
+def _run(system: SqliteFts, tag: str, needs: Sequence[Need], step: int, progress: Callable[[int, int], None] | None) -> str:
     """The answers of one of two systems as a TREC run: query, Q0, item, rank, score, tag. step: 0 or 1."""
     lines: list[str] = []
     for done, need in enumerate(needs, start=1 + step * len(needs)):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rankwell.engines.live_engine import EngineResult, LiveEngine
+from rankwell.engines.objects import EngineObject, EngineResult
 from rankwell.errors import BadInput, BadUsage
 
 
@@ -34,20 +34,20 @@ def engine(results: Any, method: str = "search") -> Any:
     ],
 )
 def test_results_of_every_form_read_alike(results: Any):
-    assert LiveEngine.of(engine(results)).ask("q", 5) == [EngineResult("a", 0.5), EngineResult("b", 0.25)]
+    assert EngineObject.of(engine(results)).ask("q", 5) == [EngineResult("a", 0.5), EngineResult("b", 0.25)]
 
 
 def test_distances_are_lower_for_better_items_and_similarities_go_before_them():
     results = [{"id": "a", "distance": 0.0}, {"id": "b", "distance": 1.5}, {"id": "c", "distance": 1.5, "score": 0.5}]
 
-    found = LiveEngine.of(engine(results)).ask("q", 5)
+    found = EngineObject.of(engine(results)).ask("q", 5)
 
     assert found == [EngineResult("a", 0.0), EngineResult("b", -1.5), EngineResult("c", 0.5)]
     assert math.copysign(1, found[0].similarity) == 1
 
 
 def test_ids_alone_have_no_similarity():
-    found = LiveEngine.of(engine(["a", 7, b"c", np.int64(9)])).ask("q", 5)
+    found = EngineObject.of(engine(["a", 7, b"c", np.int64(9)])).ask("q", 5)
 
     assert [each.item for each in found] == ["a", "7", "c", "9"]
     assert all(math.isnan(each.similarity) for each in found)
@@ -67,7 +67,7 @@ def test_ids_alone_have_no_similarity():
 )
 def test_what_cannot_be_read_is_named(results: Any, message: str):
     with pytest.raises(BadInput, match=message):
-        LiveEngine.of(engine(results)).ask("q", 5)
+        EngineObject.of(engine(results)).ask("q", 5)
 
 
 def test_the_method_goes_by_the_mode():
@@ -77,11 +77,11 @@ def test_the_method_goes_by_the_mode():
         similarity_search=lambda vector, top_k: ["vector"],
     )
 
-    assert LiveEngine.of(both).ask("q", 1)[0].item == "text"
-    assert LiveEngine.of(both, mode="video").by == "similarity_search"
-    assert LiveEngine.of(engine(["a"]), mode="video").by == "search"
+    assert EngineObject.of(both).ask("q", 1)[0].item == "text"
+    assert EngineObject.of(both, ("vector", "id")).caller.by == "similarity_search"
+    assert EngineObject.of(engine(["a"]), ("vector", "id")).caller.by == "search"
     with pytest.raises(BadUsage, match=r"search_by_text\(…, top_k\) or search\(…, k\)"):
-        LiveEngine.of(SimpleNamespace())
+        EngineObject.of(SimpleNamespace())
 
 
 class Engine:
@@ -91,7 +91,7 @@ class Engine:
 
 @pytest.mark.parametrize("made", [Engine, Engine(), lambda: Engine()])
 def test_a_class_an_object_and_a_function_that_makes_one_serve_alike(made: Callable[[], Any]):
-    assert [each.item for each in LiveEngine.of(made).ask("q", 2)] == ["q", "q"]
+    assert [each.item for each in EngineObject.of(made).ask("q", 2)] == ["q", "q"]
 
 
 def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -104,7 +104,7 @@ def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(tmp_path: Path, m
         "ready = Plain()\n"
     )
 
-    assert LiveEngine.load("engine_of_test:search").ask("q", 1)[0].item == "q"
-    assert LiveEngine.load("engine_of_test:ready").ask("q", 1)[0].item == "x"
+    assert EngineObject.of("engine_of_test:search").ask("q", 1)[0].item == "q"
+    assert EngineObject.of("engine_of_test:ready").ask("q", 1)[0].item == "x"
     with pytest.raises(BadUsage, match="cannot be made without arguments"):
-        LiveEngine.load("engine_of_test:Needy")
+        EngineObject.of("engine_of_test:Needy")

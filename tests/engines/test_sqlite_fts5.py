@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import RankwellError
 
 DOCUMENTS = [

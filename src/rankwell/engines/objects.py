@@ -1,0 +1,242 @@
+"""Any object that can be asked: what it returns becomes ids in order, with their scores."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFailure,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Opening,
+    Parameter,
+    Session,
+    find_engine,
+)
+from rankwell.engines.frameworks import Caller, Takes, framework_caller, parameters_of
+from rankwell.errors import BadInput, BadUsage, shown
+
+_METHODS: Mapping[Takes, tuple[str, ...]] = {
+    "text": ("search_by_text", "search"),
+    "vector": ("similarity_search",),
+    "id": ("search",),
+}
+_IDS, _SCORES = ("slice_id", "id", "doc_id", "docno", "node_id"), ("similarity", "score", "similarity_score")
+_DISTANCES = ("distance",)
+_EXPECTED = (
+    "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, distance), ids alone, "
+    "or (id, score) pairs"
+)
+
+
+class EngineResult(NamedTuple):
+    """One result. similarity: NaN where the engine does not return it; a distance, lower for better items, is negated."""
+
+    item: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class EngineObject:
+    """An object that is asked by calling it; the order of what it returns is the ranking.
+
+    name: its name for messages. caller: the way to ask it. id_field: the part of a result, or of its metadata, that is its id.
+    """
+
+    name: str
+    caller: Caller
+    id_field: str = ""
+
+    @classmethod
+    def of(cls, engine: Any, takes: Sequence[Takes] = ("text",), *, name: str = "", id_field: str = "") -> "EngineObject":
+        """The engine that `module:object` or an entry point names, or an object at hand: a retriever of a known framework, an
+        object with one of the methods, a class or a function that makes one without arguments, or a function (query, k) itself.
+
+        takes: the queries that are there, the preferred first: for `text` search_by_text(query, top_k), then search(query, k);
+        for `vector` similarity_search(embedding, top_k); for `id` search(id, k). Raises BadUsage where there is no such method,
+        or making the engine fails.
+        """
+        found = find_engine(engine) if isinstance(engine, str) else engine
+        called = name or (engine if isinstance(engine, str) else type(engine).__name__)
+        made = _make(found, called) if inspect.isclass(found) else found
+        caller = _caller(made, takes)
+        if caller is None and inspect.isroutine(made):
+            with suppress(TypeError, ValueError):  # not every routine has a signature
+                inspect.signature(made).bind()
+                made = _make(made, called)
+                caller = _caller(made, takes)
+        if caller is None and inspect.isroutine(made):
+            caller = Caller(made, "search", takes[-1])
+        if caller is not None:
+            return cls(called, caller, id_field)
+        methods = dict.fromkeys(method for each in takes for method in _METHODS[each])
+        listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
+        raise BadUsage(f"{called}: a {type(made).__name__} without {listed}; give the engine such a method.")
+
+    def ask(self, query: Any, k: int) -> list[EngineResult]:
+        """The results of the engine for a query, in its order. Raises BadInput for results of an unknown kind."""
+        results = self.read(self.caller.call(query, k))
+        return results[:k] if self.caller.cuts else results
+
+    def read(self, results: Any) -> list[EngineResult]:
+        """The results in what the engine returned. Raises BadInput."""
+        if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
+            raise BadInput(f"{self.name} returned a {type(results).__name__}; expected a list of {_EXPECTED}.")
+        return [self._read(each, place) for place, each in enumerate(results, 1)]
+
+    def _read(self, result: Any, place: int) -> EngineResult:
+        where = f"{self.name}: result {place}"
+        if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(("int", "uint", "str_")):
+            return EngineResult(_text(result, where), math.nan)
+        if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
+            pair: list[Any] = list(result)
+            if len(pair) != 2:
+                raise BadInput(f"{where} has {len(pair)} parts; expected {_EXPECTED}.")
+            return EngineResult(_text(pair[0], where), _number(pair[1], where))
+        item = self._own_id(result) if self.id_field else _part(result, _IDS)
+        score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
+        if item is None:
+            hint = f" with {self.id_field}" if self.id_field else ""
+            raise BadInput(f"{where} is {shown(result, 60)} ({type(result).__name__}); expected {_EXPECTED}{hint}.")
+        if score is None and distance is not None:
+            return EngineResult(_text(item, where), 0.0 - _number(distance, where))
+        return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
+
+    def _own_id(self, result: Any) -> Any:
+        """The field of a result that the user names, in the result, in the node that it holds, or in the metadata of either."""
+        inner = _part(result, ("node",))
+        things = [each for each in (result, inner) if each is not None]
+        metadata = [_part(each, ("metadata", "meta")) for each in things]
+        return next((found for each in (*things, *metadata) if (found := _part(each, (self.id_field,))) is not None), None)
+
+
+def _caller(thing: Any, takes: Sequence[Takes]) -> Caller | None:
+    """The caller of a framework's object, or of one of the methods."""
+    caller = framework_caller(thing, takes[0])
+    if caller is not None:
+        return caller
+    for kind in takes:
+        for name in _METHODS[kind]:
+            if callable(method := getattr(thing, name, None)):
+                return Caller(method, name, kind, index_items=_index_method(thing))
+    return None
+
+
+def _index_method(thing: Any) -> Callable[[EngineItems], None] | None:
+    """The method `index` of an object whose parameters have the names of parts of `EngineItems`, as index(ids, texts)."""
+    method = getattr(thing, "index", None)
+    names = [*parameters_of(method)]
+    if not names or not {"ids", "texts", "vectors", "fields"}.issuperset(names):
+        return None
+    return lambda items: thing.index(**{name: getattr(items, name) for name in names})
+
+
+def _make(factory: Callable[[], Any], name: str) -> Any:
+    try:
+        return factory()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise BadUsage(f"{name}: the engine cannot be made without arguments ({what}); name a function that makes it.") from error
+
+
+def _part(result: Any, names: Iterable[str]) -> Any:
+    """The first of the named parts that a mapping or an object has; None where there is none."""
+    parts = (result.get(name) if isinstance(result, Mapping) else getattr(result, name, None) for name in names)
+    return next((part for part in parts if part is not None), None)
+
+
+def _text(item: Any, where: str) -> str:
+    if isinstance(item, bytes):
+        item = item.decode("utf-8", "surrogateescape")
+    text = str(item)
+    if not text or isinstance(item, (float, bool)):
+        raise BadInput(f"{where} has the id {item!r}; expected a string or an integer.")
+    return text
+
+
+def _number(value: Any, where: str) -> float:
+    with suppress(TypeError, ValueError):
+        if math.isfinite(number := float(value)):
+            # An integer may have more digits than a float.
+            return int(value) if isinstance(value, Integral) else number
+    what = f"{shown(value, 60)} ({type(value).__name__})"
+    raise BadInput(f"{where} has the similarity {what}; expected a finite number.")
+
+
+class _ObjectEngine(Engine):
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        if opening.target is None:
+            raise BadUsage("object: name the object as module:object, or pass it from Python.")
+        takes: Takes | None = opening.connect["takes"]
+        order: tuple[Takes, ...] = ("text", "vector") if takes is None else (takes,)
+        self.object = EngineObject.of(opening.target, order, name=opening.label, id_field=opening.connect["id_field"])
+        self.kind = "vector" if self.object.caller.takes == "vector" else "lexical"
+        self.can_index = self.object.caller.index_items is not None
+        self._items: int | None = None
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether queries have texts; an object may take their ids in place of them."""
+        return self.object.caller.takes == "text"
+
+    def _index(self, items: EngineItems) -> None:
+        if self.object.caller.index_items is not None:
+            self.object.caller.index_items(items)
+        self._items = len(items.ids)
+
+    def _session(self) -> Session:
+        if self.can_index:
+            self.built(self._items)
+        return _ObjectSession(self)
+
+    def _describe(self) -> dict[str, Any]:
+        return {"items": self._items, "method": self.object.caller.by}
+
+
+class _ObjectSession(Session):
+    def __init__(self, engine: _ObjectEngine) -> None:
+        super().__init__(engine)
+        self._object = engine.object
+        self.batches = engine.object.caller.batch is not None
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        takes = self._object.caller.takes
+        return _hits(lambda: self._object.ask({"text": query.text, "vector": query.vector, "id": query.id}[takes], k))
+
+    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
+        batch = self._object.caller.batch
+        found = {} if batch is None else batch({each.id: each.text or "" for each in queries}, k)
+        return [_hits(lambda each=each: self._object.read(found[each.id])) for each in queries]
+
+
+def _hits(read: Callable[[], list[EngineResult]]) -> EngineHits:
+    try:
+        found = read()
+    except BadInput as error:
+        raise EngineFailure("malformed", str(error)) from error
+    scores = [each.similarity for each in found]
+    return EngineHits([each.item for each in found], None if any(score != score for score in scores) else scores)
+
+
+ENGINES.add(
+    "object",
+    EngineFamily(
+        "object",
+        "Any object or function in Python, and retrievers of LangChain, LlamaIndex, Haystack, PyTerrier and BEIR",
+        ("lexical", "vector"),
+        _ObjectEngine,
+        connect=(
+            Parameter("takes", str, None, "what a query is; by default as its methods", ("text", "vector", "id")),
+            Parameter("id_field", str, "", "field of a result, or of its metadata, that holds the id"),
+        ),
+    ),
+)

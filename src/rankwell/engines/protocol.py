@@ -1,0 +1,368 @@
+"""The interface of engines: items to index, queries, hits, and the two classes that each engine completes."""
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.similarity import Metric
+from rankwell.errors import BadInput, BadUsage, RankwellError
+
+if TYPE_CHECKING:
+    from rankwell.engines.families import Opening
+
+Kind = Literal["lexical", "vector", "hybrid"]
+Built = TypeVar("Built")
+FailureKind = Literal["timeout", "refused", "disconnected", "status", "malformed", "panic", "error"]
+
+
+class EngineFailure(RankwellError):
+    """The failure of an engine: it was too slow, refused, died, answered with an error or with something that cannot be read."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind: FailureKind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class EngineHits(NamedTuple):
+    """The results of a query in the engine's own order, which is the ranking.
+
+    scores: higher is better, as the engine computes them; integers keep all their digits; None where it returns none.
+    server_seconds: the time that the engine itself reports.
+    """
+
+    ids: Sequence[str]
+    scores: Sequence[int | float] | None = None
+    server_seconds: float | None = None
+
+
+class IndexReport(NamedTuple):
+    """The cost of an index. processor_seconds: of this process and of a server whose processes can be read; bytes: its size."""
+
+    seconds: float
+    processor_seconds: float | None
+    bytes: int | None
+    items: int
+
+
+class EnginePlan(NamedTuple):
+    """The plan of a search. uses_index: whether it reads the index that serves the search; None where the engine does not say."""
+
+    text: str
+    uses_index: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EngineItems:
+    """The items to index. vectors: (items, d). fields: a value per item for each name, by which queries filter.
+
+    Raises BadInput for another number of texts, vectors or values, for repeated ids, and for vectors that are not finite.
+    """
+
+    ids: Sequence[str]
+    texts: Sequence[str] | None = None
+    vectors: NDArray[Any] | None = None
+    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+
+    def __post_init__(self) -> None:
+        parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}
+        for name, each in parts.items():
+            if each is not None and len(each) != len(self.ids):
+                raise BadInput(f"{len(each)} {name} for {len(self.ids)} items; expected one for each.")
+        if len(set(self.ids)) < len(self.ids):
+            seen = set[str]()
+            double = next(each for each in self.ids if each in seen or seen.add(each))
+            raise BadInput(f"the item {double!r} appears twice; keep one of the two.")
+        if self.vectors is not None:
+            rows = checked_rows(self.vectors)
+            bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+            if bad.size:
+                raise BadInput(f"the vector of the item {self.ids[bad[0]]!r} has NaN or infinity; correct or remove it.")
+
+
+@dataclass(slots=True, eq=False)
+class EngineQuery:
+    """A query. vector: (d,). filter: field -> value; hits have all of them. checked_by: the engine that has checked it."""
+
+    id: str
+    text: str | None = None
+    vector: NDArray[Any] | None = None
+    filter: Mapping[str, Any] | None = None
+    checked_by: "Engine | None" = field(default=None, init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EngineQuery, (self.id, self.text, self.vector, self.filter))
+
+
+class Engine(ABC):
+    """An engine that is open. A file of this folder completes it with `_session`, and `_index` where it can index.
+
+    in_process: whether it works in this process; server_pid: its server's process, where that is known and local.
+    most_k: its largest k. filters: whether it filters by fields. exact_parameters: search parameters with which it is exact; None
+    where there are none. can_index: whether `index` builds one; a foreign index is only read.
+    """
+
+    kind: Kind
+    metric: Metric | None = None
+    in_process = True
+    server_pid: int | None = None
+    filters = False
+    exact_parameters: Mapping[str, Any] | None = None
+    can_index = True
+
+    def __init__(self, opening: "Opening") -> None:
+        self.opening, self.family = opening, opening.family
+        self.name, self.label = opening.family.name, opening.label
+        self.kind = opening.family.kinds[0]
+        self.most_k: int | None = opening.family.most_k
+        self.dimensions: int | None = None
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether queries and items have texts."""
+        return self.kind != "vector"
+
+    @property
+    def needs_vector(self) -> bool:
+        """Whether queries and items have vectors."""
+        return self.kind != "lexical"
+
+    def index(self, items: EngineItems) -> IndexReport:
+        """Builds the engine's own index of the items, in place of an earlier one. Raises BadUsage, BadInput, EngineFailure."""
+        if not self.can_index:
+            raise BadUsage(f"{self.label}: this index is only read; leave the items out.")
+        for needed, name, value in ((self.needs_text, "texts", items.texts), (self.needs_vector, "vectors", items.vectors)):
+            if needed and value is None:
+                raise BadUsage(f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}.")
+        if items.vectors is not None and self.needs_vector:
+            if self.metric == "cosine" and (zero := np.flatnonzero(~items.vectors.any(axis=1))).size:
+                raise BadInput(f"the vector of the item {items.ids[zero[0]]!r} is zero, which has no cosine; remove the item.")
+            self.dimensions = items.vectors.shape[1]
+        server = self.server_pid
+        before = 0.0 if server is None else processor_seconds(server)
+        started, own = time.perf_counter(), time.process_time()
+        with self.guarding():
+            size = self._index(items)
+        seconds, own = time.perf_counter() - started, time.process_time() - own
+        after = 0.0 if server is None else processor_seconds(server)
+        known = (self.in_process or server is not None) and before is not None and after is not None
+        return IndexReport(seconds, own + after - before if known else None, size, len(items.ids))  # pyright: ignore[reportOperatorIssue]
+
+    def session(self) -> "Session":
+        """A session with the search parameters that the engine was opened with; each thread has one of its own."""
+        with self.guarding():
+            session = self._session()
+        session.configure(self.opening.search)
+        return session
+
+    def describe(self) -> dict[str, Any]:
+        """Version, size and parameters, as JSON types and without secrets."""
+        with self.guarding():
+            found = self._describe()
+        connect = {each.name: self.opening.shown.get(each.name, each.default) for each in self.family.connect}
+        head = {"engine": self.name, "kind": self.kind, "version": self.family.version, "items": None, "index_bytes": None}
+        return (
+            head
+            | {"dimensions": self.dimensions, "metric": self.metric, "connect": connect, "build": dict(self.opening.build)}
+            | found
+        )
+
+    def check(self, queries: Iterable[EngineQuery], k: int) -> None:
+        """Checks queries and k before anything is sent, and marks the queries. Raises BadInput, BadUsage that name the query."""
+        if k < 0 or (self.most_k is not None and k > self.most_k):
+            limit = "expected 0 or more" if k < 0 else f"the engine's limit is {self.most_k}"
+            raise BadUsage(f"{self.label}: k is {k}; {limit}.")
+        for query in queries:
+            if query.checked_by is not self:
+                self._check(query)
+                query.checked_by = self
+
+    def _check(self, query: EngineQuery) -> None:
+        where = f"query {query.id!r}"
+        if self.needs_text and query.text is None:
+            raise BadInput(f"{where} has no text; {self.label} is a {self.kind} engine.")
+        if query.filter and not self.filters:
+            raise BadInput(f"{where} has a filter, which {self.label} does not support; leave it out.")
+        if not self.needs_vector:
+            return
+        if query.vector is None:
+            raise BadInput(f"{where} has no vector; {self.label} is a {self.kind} engine.")
+        vector = checked_rows(np.asarray(query.vector)[None], where)[0]
+        if self.dimensions is not None and vector.size != self.dimensions:
+            raise BadInput(f"{where} has {vector.size} dimensions; the index of {self.label} has {self.dimensions}.")
+        if not np.isfinite(vector).all():
+            raise BadInput(f"the vector of {where} has NaN or infinity; correct or remove it.")
+        if self.metric == "cosine" and not vector.any():
+            raise BadInput(f"the vector of {where} is zero, which has no cosine; remove the query.")
+        query.vector = vector
+
+    @contextmanager
+    def guarding(self) -> Generator[None]:
+        """Turns whatever the engine raises into an EngineFailure; interrupts and rankwell's own errors pass."""
+        try:
+            yield
+        except BaseException as error:
+            raise self.failure(error) from (None if self.opening.secrets else error)
+
+    def failure(self, error: BaseException) -> BaseException:
+        """The failure that an exception of the engine is; interrupts and rankwell's own errors are themselves."""
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)) or (
+            isinstance(error, RankwellError) and not isinstance(error, EngineFailure)
+        ):
+            return error
+        kind = error.kind if isinstance(error, EngineFailure) else self._failure_kind(error)
+        what = str(error) if isinstance(error, EngineFailure) else f"{type(error).__name__}: {error}".removesuffix(": ")
+        what = self.opening.secrets.redact(" ".join(what.split()))
+        return EngineFailure(kind, what if what.startswith(self.label) else f"{self.label}: {what}")
+
+    def _failure_kind(self, error: BaseException) -> FailureKind:
+        """The kind of an exception; engines add those of their packages."""
+        if not isinstance(error, Exception):
+            return "panic"
+        if isinstance(error, TimeoutError):
+            return "timeout"
+        if isinstance(error, ConnectionRefusedError):
+            return "refused"
+        return "disconnected" if isinstance(error, (ConnectionError, EOFError)) else "error"
+
+    def built(self, index: Built | None) -> Built:
+        """The index that the engine has built. Raises BadUsage where there is none yet."""
+        if index is None:
+            raise BadUsage(f"{self.label}: nothing is indexed yet; give the items.")
+        return index
+
+    def _index(self, items: EngineItems) -> int | None:
+        """Builds the index; its size in bytes, or None where that is unknown."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _session(self) -> "Session":
+        """A session, not configured yet."""
+
+    def _describe(self) -> dict[str, Any]:
+        """The parts of the description that differ from the common one."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027 - some engines hold nothing
+        """Frees what the engine holds, and removes an index that is its own."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Session(ABC):
+    """One client of an engine, for one thread. batches: whether `search_batch` is faster than one query after another."""
+
+    batches = False
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._most_k = sys.maxsize if engine.most_k is None else engine.most_k
+
+    def search(self, query: EngineQuery, k: int) -> EngineHits:
+        """The engine's first k results, or fewer; none for k = 0. Raises EngineFailure, and the errors of `Engine.check`."""
+        if query.checked_by is not self.engine or not 0 < k <= self._most_k:
+            self.engine.check((query,), k)
+            if not k:
+                return EngineHits((), ())
+        try:
+            hits = self._search(query, k)
+        except BaseException as error:
+            raise self.engine.failure(error) from (None if self.engine.opening.secrets else error)
+        if len(hits.ids) > k:
+            raise EngineFailure("malformed", f"{self.engine.label}: {len(hits.ids)} results for k = {k}; expected at most {k}.")
+        return hits
+
+    def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
+        """The results of several queries; the errors are those of `search`."""
+        self.engine.check(queries, k)
+        if not self.batches or not k or not queries:
+            return [self.search(query, k) for query in queries]
+        with self.engine.guarding():
+            return self._search_batch(queries, k)
+
+    def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Sets search parameters; all of them, read back. Raises BadInput for one that differs, UnknownName, BadUsage."""
+        values = self.engine.family.read(parameters, self.engine.family.search)
+        with self.engine.guarding():
+            if values:
+                self._configure(values)
+        found = self.parameters()
+        for name, value in values.items():
+            if found.get(name) != value:
+                raise BadInput(f"{self.engine.label}: {name} was set to {value!r} and reads back as {found.get(name)!r}.")
+        return found
+
+    def parameters(self) -> dict[str, Any]:
+        """All search parameters with their current values, read back."""
+        with self.engine.guarding():
+            return self._parameters()
+
+    def plan(self) -> EnginePlan | None:
+        """The plan of the last search; None where the engine has no plans."""
+        with self.engine.guarding():
+            return self._plan()
+
+    def describe(self) -> dict[str, Any]:
+        """The engine's description with the session's parameters and the plan of its last search."""
+        plan = self.plan()
+        read = {"search": self.parameters(), "plan": plan and plan.text, "uses_index": plan and plan.uses_index}
+        return self.engine.describe() | read
+
+    @abstractmethod
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        """At most k results of a checked query; it raises whatever it likes."""
+
+    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
+        raise NotImplementedError
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _parameters(self) -> dict[str, Any]:
+        return {}
+
+    def _plan(self) -> EnginePlan | None:
+        return None
+
+    def close(self) -> None:  # noqa: B027 - some sessions hold nothing
+        """Ends the session."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def checked_rows(vectors: NDArray[Any], where: str = "the vectors of the items") -> NDArray[Any]:
+    """(n, d) contiguous float32 or float64. Raises BadInput for another shape, and for anything but real numbers."""
+    if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind not in "fiu":
+        raise BadInput(f"{where}: an array of {vectors.dtype} with {vectors.ndim} dimensions; expected vectors of real numbers.")
+    kept = vectors.dtype.kind == "f" and vectors.dtype.itemsize in (4, 8)
+    return np.ascontiguousarray(vectors if kept else vectors.astype(np.float32))
+
+
+def processor_seconds(pid: int) -> float | None:
+    """Processor time that a process and its ended children have used, in user and system mode; None where it cannot be read."""
+    import os
+
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

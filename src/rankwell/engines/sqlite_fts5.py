@@ -1,0 +1,171 @@
+"""SQLite's full-text search, FTS5: BM25 over any documents, in memory, with nothing to install."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EnginePlan,
+    EngineQuery,
+    Opening,
+    Parameter,
+    Session,
+)
+from rankwell.errors import RankwellError
+
+_TOKENIZER = "porter unicode61"
+
+
+class SqliteFts:
+    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75); threads may share it.
+
+    tokenizer: any tokenizer of FTS5 with its arguments; the default stems English and ignores case and accents.
+    Close it, or use it in a `with` statement: it holds a database in memory.
+    Raises RankwellError if this interpreter's SQLite was built without FTS5, or does not support the tokenizer.
+    Source: sqlite.org/fts5.html, section 5.1.1.
+
+    >>> with SqliteFts([("argparse", "command line parsing"), ("sched", "event scheduler")]) as index:
+    ...     [item for item, _ in index.search("parse a command line", k=10)]
+    ['argparse']
+    """
+
+    def __init__(
+        self, documents: Iterable[tuple[str, str]], tokenizer: str = _TOKENIZER, fields: Iterable[tuple[str, str, Any]] = ()
+    ) -> None:
+        # One statement at a time: threads of one connection would otherwise read each other's rows.
+        self._database, self._lock = sqlite3.connect(":memory:", check_same_thread=False), Lock()
+        quoted = tokenizer.replace("'", "''")
+        try:
+            self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{quoted}')")
+        except sqlite3.OperationalError as error:
+            self.close()
+            what = f"SQLite {sqlite3.sqlite_version}"
+            if "token" in str(error):
+                raise RankwellError(f"{what} does not support the tokenizer {tokenizer!r}; try '{_TOKENIZER}'.") from error
+            raise RankwellError(
+                f"{what} of this interpreter has no full-text search ({error}); "
+                "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."
+            ) from error
+        self._database.execute("CREATE TABLE fields (name, value, id, PRIMARY KEY (name, value, id)) WITHOUT ROWID")
+        with self._database:
+            self._database.executemany("INSERT INTO documents VALUES (?, ?)", documents)
+            self._database.executemany("INSERT INTO fields VALUES (?, ?, ?)", fields)
+
+    def search(
+        self, query: str, k: int, *, words: str = "any", fields: Mapping[str, Any] | None = None
+    ) -> list[tuple[str, float]]:
+        """The best `k` documents that hold `any` word of the query, or `all`, by score descending and then by id.
+
+        The query is words, never FTS5's query language: operators, quotes and stars in it mean nothing. fields: name -> value of
+        the documents that count.
+        """
+        statement, values = _statement(query, k, words, fields or {})
+        return [(str(item), float(score)) for item, score in self._rows(statement, values)] if statement else []
+
+    def plan(self, query: str, words: str, fields: Mapping[str, Any]) -> str:
+        """SQLite's plan of a search."""
+        statement, values = _statement(query, 1, words, fields)
+        return "\n".join(str(row[3]) for row in self._rows(f"EXPLAIN QUERY PLAN {statement}", values)) if statement else ""
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        return int(self._rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0])
+
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._lock:
+            return self._database.execute(statement, values).fetchall()
+
+    def close(self) -> None:
+        """Gives the database's memory back; the index cannot be searched afterwards."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _statement(query: str, k: int, words: str, fields: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The SQL of a search with its values; no statement for a query without words."""
+    found = dict.fromkeys(re.findall(r"[^\W_]+", query.lower()))
+    if not found:
+        return "", []
+    match = (" AND " if words == "all" else " OR ").join(f'"{word}"' for word in found)
+    # bm25() is the smaller the better a document is, the opposite of a score.
+    filters = " AND id IN (SELECT id FROM fields WHERE name = ? AND value = ?)" * len(fields)
+    select = "SELECT id, -bm25(documents) AS score FROM documents WHERE documents MATCH ?"
+    statement = f"{select}{filters} ORDER BY score DESC, id LIMIT ?"
+    return statement, [match, *(part for field in fields.items() for part in field), max(k, 0)]
+
+
+class _FtsEngine(Engine):
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self._fts: SqliteFts | None = None
+        self._items = 0
+
+    def _index(self, items: EngineItems) -> int:
+        self.close()
+        texts = items.texts or ()
+        fields = ((name, value, item) for name, each in items.fields.items() for item, value in zip(items.ids, each, strict=True))
+        self._fts = SqliteFts(zip(items.ids, texts, strict=True), self.opening.build["tokenizer"], fields)
+        self._items = len(items.ids)
+        return self._fts.size()
+
+    def _session(self) -> Session:
+        return _FtsSession(self, self.built(self._fts))
+
+    def _describe(self) -> dict[str, Any]:
+        return {"items": self._items, "index_bytes": None if self._fts is None else self._fts.size()}
+
+    def close(self) -> None:
+        if self._fts is not None:
+            self._fts.close()
+        self._fts = None
+
+
+class _FtsSession(Session):
+    def __init__(self, engine: Engine, fts: SqliteFts) -> None:
+        super().__init__(engine)
+        self._fts, self._words = fts, "any"
+        self._last: tuple[str, Mapping[str, Any]] = "", {}
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        self._last = query.text or "", query.filter or {}
+        found = self._fts.search(self._last[0], k, words=self._words, fields=self._last[1])
+        return EngineHits([item for item, _ in found], [score for _, score in found])
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        self._words = values["words"]
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"words": self._words}
+
+    def _plan(self) -> EnginePlan | None:
+        text = self._fts.plan(self._last[0], self._words, self._last[1])
+        return EnginePlan(text, "VIRTUAL TABLE INDEX" in text) if text else None
+
+
+ENGINES.add(
+    "sqlite-fts5",
+    EngineFamily(
+        "sqlite-fts5",
+        "SQLite's full-text search with its own BM25 (k1 1.2, b 0.75), in memory",
+        ("lexical",),
+        _FtsEngine,
+        build=(Parameter("tokenizer", str, _TOKENIZER, "FTS5's tokenizer with its arguments"),),
+        search=(Parameter("words", str, "any", "whether a document has any word of the query, or all", ("any", "all")),),
+        own_version=sqlite3.sqlite_version,
+    ),
+)
