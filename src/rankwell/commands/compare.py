@@ -11,7 +11,8 @@ from rankwell import report
 from rankwell.core.options import ConventionName
 from rankwell.core.registry import measure_names
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import Results
+from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
@@ -134,7 +135,7 @@ def _gather(
         runs,
         measure_names(options.measures),
         convention=queries.convention,
-        details=details,
+        details=True,
         texts=queries.query_texts,
         intervals="none",
         progress=progress,
@@ -146,7 +147,8 @@ def _gather(
         rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
         notes=result.notes,
         sources=result.sources,
-        details=result.details,
+        details=result.details if details else None,
+        unjudged=UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
         queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)

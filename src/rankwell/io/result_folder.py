@@ -55,9 +55,9 @@ class ResultFolder:
         """The file of its values."""
         return Source(self.place / PER_QUERY)
 
-    def details(self) -> dict[str, list[Any]]:
-        """The columns of details.parquet, none where there is no such file."""
-        return self._table(DETAILS)
+    def details(self, where: str = "true") -> dict[str, list[Any]]:
+        """The columns of details.parquet, of the rows that a condition in SQL selects; none where there is no such file."""
+        return self._table(DETAILS, where)
 
     def query_table(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet as they are, none where there is no such file."""
@@ -68,13 +68,13 @@ class ResultFolder:
         return self._table(ITEMS)
 
     def has(self, name: str) -> bool:
-        """Whether a file belongs to it and is there."""
+        """Whether a file is its own and there."""
         return (self.files is None or name in self.files) and (self.place / name).is_file()
 
-    def _table(self, name: str) -> dict[str, list[Any]]:
+    def _table(self, name: str, where: str = "true") -> dict[str, list[Any]]:
         if not self.has(name):
             return {}
-        table = read_table(self.place / name)
+        table = read_table(self.place / name, where)
         check_files(self.place, {} if self.files is None else {name: self.files[name]})
         return table
 
@@ -303,10 +303,11 @@ def _attributes(path: Path) -> dict[str, dict[str, str]]:
     return {name: cells for name, cells in shown.items() if cells}
 
 
-def read_table(path: Path) -> dict[str, list[Any]]:
+def read_table(path: Path, where: str = "true") -> dict[str, list[Any]]:
     """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
     names = column_types(path)
-    rows = _select(path, f"SELECT {', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} ORDER BY file_row_number")  # noqa: S608
+    chosen = f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {where}"
+    rows = _select(path, f"SELECT {chosen} ORDER BY file_row_number")
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 

@@ -10,7 +10,8 @@ from rankwell.commands.gate import GateOptions, check_requirements
 from rankwell.core.display import STEPS
 from rankwell.core.options import overwriting, takes_options
 from rankwell.errors import BadUsage, GateFailed
-from rankwell.evaluation.results import Results
+from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.judging import ComparisonOptions
 from rankwell.experiments.pages import write_report
@@ -42,7 +43,8 @@ def compare(result: Results, *, options: ComparisonOptions, group: str | None = 
         raise BadUsage("these results are a comparison already; compare the results of an evaluation.")
     kept = ("notes", "sources", "details", "items", "queries")
     rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
-    origin = Origin(rules=rules, protocol=result.task, **{name: getattr(result, name) for name in kept})
+    unjudged = None if result.details is None else UnjudgedItems.of(DETAIL_DEPTH, result.details)
+    origin = Origin(rules=rules, protocol=result.task, unjudged=unjudged, **{name: getattr(result, name) for name in kept})
     known = _attributes(result) if group is not None or cluster is not None else {}
     advice = "evaluate with texts of the queries that have it as a column, or with details=True"
     return compare_values(

@@ -10,6 +10,7 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import Better, measure_names, suggest
 from rankwell.core.tables import Ints, Values, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
+from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison.judging import (
     Column,
@@ -30,6 +31,7 @@ from rankwell.experiments.comparison.matrices import (
     in_order,
 )
 from rankwell.experiments.comparison.rows import Row, notes_on, sentences, system_tables
+from rankwell.experiments.comparison.unjudged import notes_on_unjudged
 from rankwell.store import Source
 
 __all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "attribute_named", "compare_values"]
@@ -57,7 +59,10 @@ def attribute_named(name: str | None, known: Mapping[str, Mapping[str, str]], ad
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The origin of values, for the rules and the folder of a comparison; see `Results`. better: the better directions."""
+    """The origin of values, for the rules and the folder of a comparison; see `Results`. better: the better directions.
+
+    unjudged: the unjudged items among the first of each query, None where they are not known.
+    """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
     notes: Sequence[str] = ()
@@ -67,6 +72,7 @@ class Origin:
     queries: Mapping[str, Sequence[Any]] | None = None
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     protocol: str = "runs"
+    unjudged: UnjudgedItems | None = None
 
 
 @takes_options(ComparisonOptions)
@@ -114,7 +120,8 @@ def compare_values(
         "groups": [each.row for each in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
-    notes = [*origin.notes, *comparison.notes, *notes_on(differences, groups, options.intervals)]
+    notes = [*origin.notes, *comparison.notes, *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules)]
+    notes += notes_on(differences, groups, options.intervals)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     return _results(comparison.queries, kept, differences, tables, origin, options, baseline)

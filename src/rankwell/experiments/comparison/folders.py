@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from rankwell.core.tables import Values
 from rankwell.errors import BadUsage
+from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.experiments.comparison import Origin
-from rankwell.io.result_folder import ResultFolder
+from rankwell.io.result_folder import DETAILS, ResultFolder
 
 _TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
 _OWN = ("seed", "version", "intervals", "counts", "measures")
@@ -61,6 +63,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         notes=notes,
         sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
         details=_details(folders, names) if details else None,
+        unjudged=_unjudged(folders, names),
         items=_items(folders, names) if details else None,
         queries=_queries(folders, values, row_attributes) if details else None,
         better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
@@ -152,11 +155,20 @@ def _queries(folders: Named, values: Sequence[Values], row_attributes: Sequence[
     return {name: [row.get(name) for row in known.values()] for name in names}
 
 
-def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
+def _unjudged(folders: Named, names: Sequence[Mapping[str, str]]) -> UnjudgedItems | None:
+    """The unjudged items of all folders; None where a folder has no details."""
+    if not all(folder.has(DETAILS) for _, folder in folders):
+        return None
+    columns = ("run", "query", "item", "rank", "state")
+    where = f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
+    return UnjudgedItems.of(DETAIL_DEPTH, _details(folders, names, where) or dict.fromkeys(columns, ()))
+
+
+def _details(folders: Named, names: Sequence[Mapping[str, str]], where: str = "true") -> dict[str, list[Any]] | None:
     """The details of all folders with the names of runs that they have here; None where there are none."""
     whole: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")}
     for (_, folder), renamed in zip(folders, names, strict=True):
-        columns = folder.details()
+        columns = folder.details(where)
         if columns:
             for name, cells in whole.items():
                 cells += columns.get(name) or [None] * len(columns["run"])

@@ -13,6 +13,7 @@ from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import results
+from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
@@ -144,7 +145,10 @@ class _RunEvaluation:
             other_views=lambda kind: self._other_view(kind, hits, view),
             tied_items="tied items keep the order of the input.",
         )
-        self.builder.add(run, self.measures, self._counted(run, hits))
+        counted = self._counted(run, hits)
+        self.builder.add(run, self.measures, counted)
+        if self.rules.unjudged == "nonrelevant":
+            self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
     def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""

@@ -1,0 +1,163 @@
+"""Bounds under unjudged items: the least and the greatest mean of a run, and difference of two, whatever their grades are."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Bools, Floats, Ints, figure
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.linear import LinearMeasure
+
+DEFINITE = ("id-desc", "id-asc", "input", "error")
+"""Tie rules that leave every item one rank."""
+
+
+def is_reciprocal(measure: Measure) -> bool:
+    """Whether it is RR with a cut-off, over judged and unjudged items."""
+    return measure.name == "RR" and measure.cutoff is not None and not measure.parameters["judged_only"]
+
+
+def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
+    """(queries,) the value of each query if all its unjudged items had the highest grade; None for a measure without bounds.
+
+    The least value is the one under the rule that an unjudged item is not relevant. view: in one definite order.
+    """
+    k = measure.cutoff
+    judged = view.relevant(0) & view.within(k)
+    if is_reciprocal(measure):
+        bare = judged & ~view.relevant(measure.parameters["rel"])
+        # Judged items without relevance that begin a list: those whose rank is their number among them.
+        begins = bare & (view.count_so_far(bare) == view.ranks)
+        place = view.sum_rows(begins) + 1
+        return np.where(place <= view.n_shown(k), 1 / place, 0.0)
+    linear = LinearMeasure.of(measure)
+    if linear is None or k is None:
+        return None
+    reached = np.concatenate([np.zeros(1), np.cumsum(linear.weights)])
+    known = np.where(judged, linear.weights[np.minimum(view.ranks, k) - 1], 0.0)
+    return measure(view) + np.maximum(reached[view.n_shown(k)] - view.sum_rows(known), 0.0)
+
+
+def run_notes(run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools, convention: Convention) -> list[str]:
+    """A note on the bounds of a run's means by all measures that have some, none where its first places are judged.
+
+    counted: (queries,) those in the means.
+    """
+    if run.ties not in DEFINITE or not counted.any():
+        return []
+    view, found = run.resolved, dict[int, list[str]]()
+    for each in measures:
+        most = most_possible(each.measure, view)
+        if most is None or (k := each.measure.cutoff) is None or each.measure.entry.summary != "mean":
+            continue
+        least, scale = each.measure(view), convention.shows(each.measure.entry.unit)
+        low, high = (float(values[counted].mean()) * scale[0] for values in (least, most))
+        if high - low > 1e-12:
+            found.setdefault(k, []).append(_between(each.label, run.name, low, high, scale[1], each.measure))
+    parts = [f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged" for k, words in found.items()]
+    return ["; ".join(parts)] if parts else []
+
+
+def _between(label: str, name: str, low: float, high: float, unit: str, measure: Measure) -> str:
+    rest = f" (without what lies beyond rank {measure.cutoff})" if measure.name == "RBP" else ""
+    return f"{label} of {name} is between {figure(low, unit)} and {figure(high, unit)}{rest}"
+
+
+def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
+    shown = view.n_shown(k)[counted]
+    judged = view.sum_rows(view.relevant(0) & view.within(k))[counted]
+    share = 100 * (1 - judged.sum() / shown.sum())
+    return f"{share:.0f} %" if share >= 1 else "less than 1 %"
+
+
+@dataclass(frozen=True, eq=False)
+class UnjudgedItems:
+    """The unjudged items among the first `depth` of each query: (rows,) run, query, item and rank, all of equal length."""
+
+    depth: int
+    run: NDArray[Any]
+    query: NDArray[Any]
+    item: NDArray[Any]
+    rank: Ints
+
+    @classmethod
+    def of(cls, depth: int, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> "UnjudgedItems":
+        """Those among the rows of details: the columns run, query, item, rank and state."""
+        table = {name: np.asarray(columns[name], dtype=object) for name in ("run", "query", "item", "state")}
+        rank = np.array([np.nan if each is None else each for each in columns["rank"]], dtype=np.float64)
+        kept = np.flatnonzero((table["state"] == "unjudged") & (rank <= depth))
+        return cls(depth, table["run"][kept], table["query"][kept], table["item"][kept], rank[kept].astype(np.int64))
+
+    def ranked(self, queries: Sequence[str]) -> "RankedItems":
+        """The same rows with their runs, and with pairs of query and item as numbers; without other queries."""
+        index = {query: place for place, query in enumerate(queries)}
+        owner = np.array([index.get(query, -1) for query in self.query.tolist()], dtype=np.int64)
+        items = {item: place for place, item in enumerate(dict.fromkeys(self.item.tolist()))}
+        item = np.array([items[each] for each in self.item.tolist()], dtype=np.int64)
+        kept = np.flatnonzero(owner >= 0)
+        pairs = owner[kept] * max(len(items), 1) + item[kept]
+        return RankedItems(len(queries), self.run[kept], owner[kept], pairs, self.rank[kept])
+
+
+class RankedItems(NamedTuple):
+    """Unjudged items as numbers. n_queries: of all. run, query, pair, rank: (rows,); pair is one number per query and item."""
+
+    n_queries: int
+    run: NDArray[Any]
+    query: Ints
+    pair: Ints
+    rank: Ints
+
+    def of(self, run: str, k: int) -> "RankedItems":
+        """The rows of a run down to a rank."""
+        kept = np.flatnonzero((self.run == run) & (self.rank <= k))
+        return RankedItems(self.n_queries, self.run[kept], self.query[kept], self.pair[kept], self.rank[kept])
+
+
+def difference_bounds(
+    measure: Measure, items: RankedItems, runs: tuple[str, str], values: tuple[Floats, Floats]
+) -> tuple[Floats, Floats] | None:
+    """(queries,) the least and the greatest difference of the first run less the second; None for a measure without bounds.
+
+    values: (queries,) of both runs with unjudged items as not relevant, NaN where a query does not count.
+    """
+    k = measure.cutoff
+    if k is None:
+        return None
+    one, other = (items.of(run, k) for run in runs)
+    if is_reciprocal(measure):
+        return -_most_reciprocal(other, one, values[1], values[0]), _most_reciprocal(one, other, values[0], values[1])
+    linear = LinearMeasure.of(measure)
+    if linear is None:
+        return None
+    # An item of both lists has one grade, so that its two weights are added before their sign decides.
+    pairs, place = np.unique(np.concatenate([one.pair, other.pair]), return_inverse=True)
+    weights = np.concatenate([linear.weights[one.rank - 1], -linear.weights[other.rank - 1]])
+    net = np.bincount(place, weights=weights, minlength=len(pairs)).astype(np.float64)
+    owner = np.zeros(len(pairs), dtype=np.int64)
+    owner[place] = np.concatenate([one.query, other.query])
+    low, high = (np.bincount(owner, weights=part, minlength=items.n_queries) for part in (np.minimum(net, 0), np.maximum(net, 0)))
+    return values[0] - values[1] + low, values[0] - values[1] + high
+
+
+def _most_reciprocal(one: RankedItems, other: RankedItems, value: Floats, against: Floats) -> Floats:
+    """(queries,) the greatest difference of reciprocal ranks: one unjudged item is relevant, or none is, in both lists alike."""
+    most = value - against
+    first = np.divide(1.0, value, out=np.full(len(value), np.inf), where=value > 0)
+    # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the other.
+    kept = np.flatnonzero(one.rank < first[one.query] - 0.5)
+    order = np.argsort(other.pair)
+    at = np.minimum(np.searchsorted(other.pair[order], one.pair[kept]), max(len(order) - 1, 0))
+    there = np.zeros(len(kept))
+    if len(order):
+        rows = order[at]
+        there = np.where(other.pair[rows] == one.pair[kept], 1 / other.rank[rows], 0.0)
+    owner = one.query[kept]
+    np.maximum.at(most, owner, 1 / one.rank[kept] - np.maximum(there, against[owner]))
+    return most

@@ -1,0 +1,50 @@
+"""Notes on what unjudged items leave open in a comparison: the least and the greatest difference whatever their grades are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables import figure
+from rankwell.errors import BadUsage
+from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
+from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
+
+_MOST_PAIRS = 6
+
+
+def notes_on_unjudged(
+    comparison: Comparison, pairs: Sequence[Pair], unjudged: UnjudgedItems | None, rules: Mapping[str, Any]
+) -> list[str]:
+    """A note for each of the first pairs, where the rules leave every item one rank and count unjudged items."""
+    if unjudged is None or rules.get("ties") not in DEFINITE or rules.get("unjudged") != "nonrelevant":
+        return []
+    items, notes = unjudged.ranked(comparison.queries), list[str]()
+    for pair in pairs:
+        known = (each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None)
+        if words := [text for matrix in known for text in _bounds(matrix, pair, items, unjudged.depth)]:
+            notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
+    more = len(notes) - _MOST_PAIRS
+    return [*notes[:_MOST_PAIRS], *([f"the bounds of {more} more pairs are not listed; name a --baseline"] if more > 0 else [])]
+
+
+def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: RankedItems, depth: int) -> Iterator[str]:
+    """The bounds of a difference in words; nothing where there are none, or where they are equal."""
+    try:
+        measure = parse_measure(matrix.measure)
+    except BadUsage:
+        return
+    both = ~np.isnan(matrix.differences(pair))
+    if not both.any() or (measure.cutoff or depth + 1) > depth:
+        return
+    scale = 100.0 if matrix.unit == "percent" else 1.0
+    values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
+    found = difference_bounds(measure, items, tuple(pair), values)
+    if found is not None:
+        low, high = (float(each[both].mean()) * scale for each in found)
+        if high - low > 1e-12 * scale:
+            yield (
+                f"Difference({matrix.label}) is between {figure(low, matrix.unit, signed=True)} "
+                f"and {figure(high, matrix.unit, signed=True)}"
+            )
