@@ -56,6 +56,7 @@ class Case(NamedTuple):
 
 
 _ANSWERS, _PAIRS = "worlds/answers/gold.json worlds/answers/texts.json", "worlds/vectors/pairs.csv"
+_TEXTS = "--query-texts queries.tsv --documents items.tsv"
 _CLIPS = "--annotations worlds/clips/table.csv --run worlds/clips/clips.run"
 _TASKS = ("agree", "answers", "captions", "clips", "instances")
 CASES = (
@@ -85,6 +86,7 @@ CASES = (
         ("answers grid worlds/answers/files.toml -o out", "answers grid worlds/answers/files.toml -o out --jobs 2"),
     ),
     Case("pairs", tuple(f"pairs {_PAIRS}:score {_PAIRS}:{name} -o out" for name in ("one", "two")), "report out"),
+    Case("study pool", tuple(f"study pool one.run two.run {_TEXTS} -m {name} -o out" for name in ("SDCG@10", "P@5"))),
     Case("clips evaluate", tuple(f"clips evaluate {_CLIPS} {ties} -o out" for ties in ("", "--ties input")), "report out"),
     Case(
         "clips template",
@@ -117,6 +119,8 @@ class Workplace:
     def _write(self) -> None:
         queries, items = [f"q{n}" for n in range(60)], [f"d{n}" for n in range(40)]
         (self.inputs / "qrels").write_text("".join(f"{q} 0 {d} {self.rng.randrange(2)}\n" for q in queries for d in items[:20]))
+        for name, ids in (("queries", queries), ("items", items)):
+            (self.inputs / f"{name}.tsv").write_text("".join(f"{each}\tthe text of {each}\n" for each in ids))
         for name in ("one", "two"):
             rows = [f"{q} Q0 {d} 1 {self.rng.random()} x\n" for q in queries for d in items]
             (self.inputs / f"{name}.run").write_text("".join(rows))

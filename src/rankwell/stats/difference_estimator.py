@@ -1,0 +1,119 @@
+"""Means and differences of linear measures from sampled items, with predictions: the difference estimator and two intervals.
+
+Sources: Cassel, Särndal and Wretman 1976, Some results on generalized difference estimation; Zrnic and Candès 2024, Active
+statistical inference.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.stats.intervals import student_quantile
+
+FEWEST_QUERIES = 10
+"""Below so many queries there is no interval for queries like these."""
+_FEWEST_POSITIVE = 5
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledItems:
+    """All items of a pool, for one mean or difference; every array is (items,).
+
+    n_queries: of the whole study. query: index. weight: the factor c of the item's gain. prediction: of the gain. inclusion: the
+    probability π of being judged, 0 where that is impossible. sampled: whether it was drawn. gain: NaN where it is not known.
+    """
+
+    n_queries: int
+    query: Ints
+    weight: Floats
+    prediction: Floats
+    inclusion: Floats
+    sampled: Bools
+    gain: Floats
+
+    @property
+    def known(self) -> Bools:
+        """(items,) whether an item was drawn and its gain is known."""
+        return self.sampled & ~np.isnan(self.gain)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleEstimate:
+    """An estimated mean. totals: (queries,) of each query. sampling_variance: of the mean, of drawing items alone."""
+
+    totals: Floats
+    sampling_variance: float
+
+    @cached_property
+    def mean(self) -> float:
+        """The estimate."""
+        return float(self.totals.mean())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing was left to chance for these queries."""
+        return self.sampling_variance == 0
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean for queries like these; NaN for a single query."""
+        return float(self.totals.std(ddof=1)) / math.sqrt(len(self.totals)) if len(self.totals) > 1 else math.nan
+
+    def these_queries(self, level: float) -> Interval:
+        """The interval of the mean of these queries, by the normal quantile."""
+        reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.sampling_variance)
+        return self.mean - reach, self.mean + reach
+
+    def queries_like_these(self, level: float) -> Interval | None:
+        """The interval of the mean of queries of the same kind, by Student's t; None below 10 queries."""
+        if len(self.totals) < FEWEST_QUERIES:
+            return None
+        reach = student_quantile(level, len(self.totals) - 1) * self.standard_error
+        return self.mean - reach, self.mean + reach
+
+
+def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
+    """(queries,) the share λ of the predictions that each query's total uses, fitted on the other half of the queries.
+
+    first_half: (queries,). λ is Σ v·m·g / Σ v·m² within [0, 1] over judged items with π < 1, v = c²(1 − π)/π²; and 1 where the
+    half has fewer than 5 of these with a gain, or nothing to divide by.
+    """
+    rows = np.flatnonzero(items.known & (items.inclusion < 1))
+    pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
+    variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
+    shares = np.ones(2)
+    for half in (0, 1):
+        mine = first_half[items.query[rows]] == bool(half)
+        below = float((variance * prediction**2)[mine].sum())
+        if np.count_nonzero(gain[mine] > 0) >= _FEWEST_POSITIVE and below > 0:
+            shares[half] = np.clip(float((variance * prediction * gain)[mine].sum()) / below, 0.0, 1.0)
+    return np.where(first_half, shares[0], shares[1])
+
+
+def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None) -> SampleEstimate:
+    """The estimate from a sample. shares: (queries,) λ of each. unknown: (items,) gains in place of those that are not known.
+
+    T_q = Σ c·λ·m over all items of a query + Σ c·(g − λ·m)/π over the drawn ones; by default an unknown gain is λ·m.
+    """
+    share = shares[items.query]
+    predicted = share * items.prediction
+    rows = np.flatnonzero(items.sampled)
+    gain = items.gain[rows]
+    gain = np.where(np.isnan(gain), (predicted if unknown is None else unknown)[rows], gain)
+    pi, residual = items.inclusion[rows], items.weight[rows] * (gain - predicted[rows])
+    totals = np.bincount(items.query, weights=items.weight * predicted, minlength=items.n_queries).astype(np.float64)
+    totals = totals + np.bincount(items.query[rows], weights=residual / pi, minlength=items.n_queries)
+    variance = float(((1 - pi) / pi**2 * residual**2).sum()) / items.n_queries**2
+    return SampleEstimate(totals, variance)
+
+
+def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]:
+    """(items,) the gains that make the mean least, and those that make it greatest, where they are not known."""
+    up = items.weight > 0
+    return np.where(up, 0.0, highest), np.where(up, highest, 0.0)

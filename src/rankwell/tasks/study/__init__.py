@@ -1,0 +1,1 @@
+"""The task of judging: from runs without judgments to a verdict."""

@@ -1,0 +1,166 @@
+"""Batches: what is judged next, by whom, and which of them are finished."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Ints
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput, shown
+from rankwell.locks import locked
+from rankwell.store import Source
+from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.folder import LEASES, Study
+from rankwell.tasks.study.journal import JournalLine, check_judge, now, read_journals
+
+_LASTING = timedelta(hours=24)
+
+
+class Lease(NamedTuple):
+    """A batch that a judge has taken. pairs: its queries and items where what is asked depends on answers, else none."""
+
+    time: str
+    judge: str
+    round: int
+    batch: int
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+class Batch(NamedTuple):
+    """A batch to judge: its round from 1, its number from 0, and its pairs of query and item, by query, then by u."""
+
+    round: int
+    number: int
+    pairs: tuple[tuple[str, str], ...]
+
+
+class Progress(NamedTuple):
+    """Batches of the last round: all of them, and the finished ones; items that are judged, and all that are to be."""
+
+    batches: int
+    finished: int
+    judged: int
+    items: int
+
+
+def finished_batches(study: Study, answered: Bools, number: int) -> int:
+    """The number of batches of a round, from 1, that are finished one after the other from the first."""
+    batches = study.pool.batches[:, number - 1]
+    open_ = batches[(batches >= 0) & ~answered]
+    return int(open_.min()) if len(open_) else int(batches.max(initial=-1)) + 1
+
+
+def progress(study: Study, answers: StudyAnswers) -> Progress:
+    """The progress of judging."""
+    batches, answered = study.pool.batches[:, -1], answers.answered
+    if study.design == "reading":
+        return Progress(0, 0, int(answered.sum()), int((answered | needed_rows(study, answers)).sum()))
+    chosen = study.pool.sizes[:, -1] > 0
+    done = finished_batches(study, answered, study.rounds)
+    return Progress(int(batches.max(initial=-1)) + 1, done, int((answered & chosen).sum()), int(chosen.sum()))
+
+
+def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
+    """(items,) of reading down: the next item of each run that has not reached one that is relevant for sure."""
+    pool, rel = study.pool, study.parsed_measure.parameters["rel"]
+    needed = np.zeros(len(pool.item), dtype=np.bool_)
+    ends = ~answers.answered | (np.nan_to_num(answers.grade, nan=-1.0) >= rel)
+    for ranks in pool.ranks.T:
+        rows = np.flatnonzero((ranks > 0) & ends)
+        rows = rows[np.lexsort((ranks[rows], pool.query[rows]))]
+        _, first = np.unique(pool.query[rows], return_index=True)
+        needed[rows[first]] |= ~answers.answered[rows[first]]
+    return needed
+
+
+def read_leases(study: Study) -> list[Lease]:
+    """The leases so far. Raises BadInput for a line that is not one."""
+    path = study.place / LEASES
+    if not path.is_file() or not path.stat().st_size:
+        return []
+    found = list[Lease]()
+    for number, text in enumerate(Source(path).read().split(b"\n")[:-1], 1):
+        content: Any = parse_json(text, str(path), "a lease per line", line=number)
+        try:
+            pairs = tuple((str(query), str(item)) for query, item in content.get("pairs", ()))
+            found.append(Lease(str(content["time"]), str(content["judge"]), int(content["round"]), int(content["batch"]), pairs))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadInput(f"{path}:{number}: {shown(content)} is not a lease; remove the line.") from error
+    return found
+
+
+def lease_batch(study: Study, judge: str) -> Batch | None:
+    """The batch that a judge works on: the judge's own unfinished one, else the next that no other judge has; None for none."""
+    check_judge(judge)
+    with locked(study.place, wait=10):
+        lines, leases = read_journals(study).lines, read_leases(study)
+        answers = StudyAnswers.of(study, lines)
+        if study.design == "reading":
+            return _lease_needed(study, judge, lines, leases, answers)
+        batches = study.pool.batches[:, -1]
+        unfinished = np.unique(batches[(batches >= 0) & ~answers.answered]).tolist()
+        held = _holders(leases, lines, study)
+        own = [number for number in unfinished if held.get(number) == judge]
+        free = [number for number in unfinished if number not in held]
+        if not own and not free:
+            return None
+        number = (own or free)[0]
+        if not own:
+            _append(study, Lease(now(), judge, study.rounds, number))
+        return Batch(study.rounds, number, _arranged(study, np.flatnonzero(batches == number)))
+
+
+def _lease_needed(
+    study: Study, judge: str, lines: Sequence[JournalLine], leases: Sequence[Lease], answers: StudyAnswers
+) -> Batch | None:
+    """A batch of the items that reading down asks for next."""
+    names, pool = study.queries, study.pool
+    needed = np.flatnonzero(needed_rows(study, answers)).tolist()
+    pairs = {(names[pool.query[row]], str(pool.item[row])): row for row in needed}
+    held = _holders(leases, lines, study)
+    for lease in leases:
+        if held.get(lease.batch) is None or lease.round != study.rounds:
+            continue
+        left = [pair for pair in lease.pairs if pair in pairs]
+        if held[lease.batch] == judge and left:
+            return Batch(study.rounds, lease.batch, tuple(left))
+        for pair in left:
+            del pairs[pair]
+    chosen = np.array(sorted(pairs.values()), dtype=np.int64)[: study.batch]
+    if not len(chosen):
+        return None
+    number = max((lease.batch for lease in leases), default=-1) + 1
+    found = _arranged(study, chosen)
+    _append(study, Lease(now(), judge, study.rounds, number, found))
+    return Batch(study.rounds, number, found)
+
+
+def _holders(leases: Sequence[Lease], lines: Sequence[JournalLine], study: Study) -> Mapping[int, str]:
+    """The judge of each batch of the last round whose lease still holds: 24 hours from the lease and the judge's last line."""
+    latest: dict[str, str] = {}
+    for line in lines:
+        latest[line.judge] = max(latest.get(line.judge, ""), line.time)
+    limit = (datetime.now(UTC) - _LASTING).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    own = [lease for lease in leases if lease.round == study.rounds]
+    return {lease.batch: lease.judge for lease in own if max(lease.time, latest.get(lease.judge, "")) > limit}
+
+
+def _arranged(study: Study, rows: Ints) -> tuple[tuple[str, str], ...]:
+    """The pairs of query and item of some rows, by query, then by u."""
+    pool = study.pool
+    order = rows[np.lexsort((pool.u[rows], pool.query[rows]))]
+    return tuple(
+        (study.queries[query], item) for query, item in zip(pool.query[order].tolist(), pool.item[order].tolist(), strict=True)
+    )
+
+
+def _append(study: Study, lease: Lease) -> None:
+    content = {name: value for name, value in lease._asdict().items() if name != "pairs" or value}
+    with (study.place / LEASES).open("ab") as file:
+        file.write(json.dumps(content).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())

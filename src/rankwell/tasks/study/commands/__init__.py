@@ -1,0 +1,1 @@
+"""Commands of studies, one per file."""

@@ -1,0 +1,120 @@
+"""Estimate which run of a study is better, with intervals for these queries and for queries like these."""
+
+import sys
+from collections.abc import Sequence
+
+from rankwell import report
+from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.judged import name_runs
+from rankwell.io.result_folder import digest_of
+from rankwell.locks import locked
+from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.store import Source, writing_to
+from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.batches import progress
+from rankwell.tasks.study.estimation import StudyEstimates, chosen_measure, measure_label
+from rankwell.tasks.study.folder import Study, read_study
+from rankwell.tasks.study.journal import read_journals
+from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
+from rankwell.tasks.study.options import EstimateOptions
+from rankwell.tasks.study.verdicts import StudyVerdict, sentences
+
+
+def estimate(
+    study: InputPlace,
+    /,
+    *runs: InputPlace,
+    options: EstimateOptions,
+    format: FormatOption = "table",  # noqa: A002
+) -> Output:
+    """Estimate which run of a study is better, with intervals for these queries and for queries like these.
+
+    The verdict is that of queries like these. Every estimate after new judgments is a look; intervals and verdicts are corrected
+    for the looks and pairs that were planned. The same data again is the same look.
+
+    Parameters
+    ----------
+    study
+        Folder of the study.
+    runs
+        Names or files of pooled runs; by default all of them.
+    """
+    found = read_study(study)
+    notes = found.refuse_changed_files()
+    chosen = _chosen(found, runs)
+    measure = chosen_measure(found, options)
+    journals = read_journals(found)
+    answers = StudyAnswers.of(found, journals.lines, options.grade_by)
+    if len(answers.guidelines) > 1 and not options.mix_guidelines:
+        what = f"{study}: judgments under {len(answers.guidelines)} guidelines"
+        raise BadInput(f"{what}; judge again under the present one, or use them together with --mix-guidelines.")
+    estimates = StudyEstimates(found, answers, measure, chosen)
+    means = estimates.means() if (options.purpose or found.purpose) == "means" else []
+    differences = estimates.differences()
+    with writing_to(found.place), locked(found.place, wait=10):
+        looks = read_looks(found)
+        pairs = len(found.runs) * (len(found.runs) - 1) // 2
+        look, is_planned = take_look(found, looks, list(estimates.data()), pairs)
+    level = looks.corrected_level(pairs)
+    late = _late_pairs(estimates, looks.pairs or pairs)
+    beyond = "" if is_planned else f"{_number(looks.planned, 'look')} had been planned, and this is number {look.look}"
+    verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
+    label = measure_label(found, measure)
+    levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
+    rules = _rules(found, answers, options, (look, looks, level, pairs))
+    if format not in ("table", "md", "latex"):
+        rows = [each.row(label) for each in (*levels, *verdicts)]
+        return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
+    terminal = report.terminal_of(sys.stdout)
+    tables = [[each.shown(measure.entry.unit) for each in group] for group in (levels, verdicts) if group]
+    parts = [report.prose("\n".join(sentences(verdicts, label)) + "\n")]
+    parts += [report.render_rows(rows, format, terminal=terminal) for rows in tables]
+    return Output(text="\n".join(parts) + report.prose(f"\n{rules}\n"), notes=(*journals.notes, *notes))
+
+
+def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
+    """The names of the runs to estimate. Raises BadUsage for one that was not pooled, and for one run alone."""
+    found, known = list[str](), {run.digest: run.name for run in study.runs}
+    for run in runs:
+        name = run if run in study.run_names else None
+        if name is None:
+            file = Source(run).file
+            name = None if file is None else known.get(digest_of(file))
+        if name is None:
+            what = f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned had no chance to be judged"
+            raise BadUsage(f"{what}; add it with: rankwell study pool {study.place} --add {run}")
+        found.append(name)
+    if len(found) == 1:
+        raise BadUsage("a difference needs two runs; name two, or none for all.")
+    return tuple(dict.fromkeys(found))
+
+
+def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str], str]:
+    """The pairs beyond the planned ones, those of the runs added last, with the reason why they have no verdict."""
+    names = estimates.study.run_names
+    every = [(later, earlier) for later in range(len(names)) for earlier in range(later)]
+    reason = f"{_number(planned, 'pair')} had been planned at the first look (--pairs-planned)"
+    return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
+
+
+def _rules(study: Study, answers: StudyAnswers, options: EstimateOptions, plan: tuple[Look, Looks, float, int]) -> str:
+    """The line of rules: what was judged by whom, and what the intervals are corrected for."""
+    look, looks, level, pairs = plan
+    state = progress(study, answers)
+    judges = ", ".join(answers.judges)
+    by = f"{judges} (grade by {options.grade_by})" if len(answers.judges) > 1 else judges
+    n_pairs = looks.pairs or pairs
+    counts = f"{_number(looks.planned, 'look')} and {_number(n_pairs, 'pair')}"
+    corrected = f"{100 * level:.4g} % intervals, {100 * looks.level:g} % corrected for {counts}"
+    of = {
+        "items": "sampled items",
+        "queries": f"queries drawn over the pool of the first {study.depth}",
+        "reading": "runs read down",
+    }
+    judged = f"{state.judged} of {state.items} items" if study.design != "reading" else f"{state.judged} items"
+    mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
+    return f"{of[study.design]}, {judged} judged by {by}{mixed}; look {look.look} of {looks.planned}: {corrected}"
+
+
+def _number(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"

@@ -1,0 +1,246 @@
+"""The folder of a study: its design in study.json, its pool, texts and guideline; written whole, `study.json` last."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.registry import Measure, parse_measure
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.columns import parquet
+from rankwell.documents import read_json
+from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.io import connected, undamaged
+from rankwell.io.result_folder import digest_of
+from rankwell.store import Source, write_text
+from rankwell.tasks.study.options import Design, Purpose
+
+STUDY, GUIDELINE, QUERIES, DOCUMENTS = "study.json", "guideline.md", "queries.parquet", "documents.parquet"
+JUDGMENTS, LEASES, LOOKS = "judgments", "leases.jsonl", "looks.jsonl"
+SCHEMA = 1
+
+
+class PooledRun(NamedTuple):
+    """A run of the study, its file with the digest, and the round that it came with."""
+
+    name: str
+    file: str
+    digest: str
+    round: int
+
+
+class StudyFile(NamedTuple):
+    """A file that the study was made of: its place, relative to the study where possible, and its digest."""
+
+    file: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPlan:
+    """The planned looks: the level before correction, their number, and the number of pairs, None until the first look."""
+
+    level: float
+    looks: int
+    pairs: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class StudyPool:
+    """The pool in the order in which the last round asks; every array is (items,).
+
+    query: index into the study's queries. item: ids. u: permanent random numbers. prior: chances of relevance. sizes: (items,
+    rounds), 0 where a round does not ask. batches: (items, rounds), -1 where never asked. ranks: (items, runs), 0 for none.
+    """
+
+    query: Ints
+    item: NDArray[Any]
+    u: Floats
+    prior: Floats
+    sizes: Floats
+    batches: Ints
+    ranks: Ints
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Study:
+    """A study as its folder describes it.
+
+    drawn: number of drawn queries in the design `queries`. grades: names by number, ascending. rounds: number of pools so far.
+    """
+
+    place: Path
+    version: str
+    seed: int
+    design: Design
+    purpose: Purpose
+    measure: str
+    depth: int
+    batch: int
+    drawn: int | None
+    grades: Mapping[float, str]
+    plan: StudyPlan
+    thumbnails: str | None
+    sources: Mapping[str, StudyFile]
+    runs: tuple[PooledRun, ...]
+    rounds: int
+
+    @property
+    def parsed_measure(self) -> Measure:
+        """The measure with its parameters."""
+        return parse_measure(self.measure)
+
+    @property
+    def run_names(self) -> tuple[str, ...]:
+        """The names of the runs, in order."""
+        return tuple(run.name for run in self.runs)
+
+    @cached_property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of all queries, in the order of their bytes."""
+        return tuple(_columns(self.place / QUERIES, ["query"])["query"].tolist())
+
+    @cached_property
+    def pool(self) -> StudyPool:
+        """The pool with its sizes in all rounds. Raises BadInput where the file does not fit the study."""
+        path, rounds, runs = self.place / pool_name(self.rounds), range(1, self.rounds + 1), range(1, len(self.runs) + 1)
+        names = ["query", "item", "u", "prior"]
+        found = _columns(
+            path, [*names, *(f"{word}_{n}" for word in ("size", "batch") for n in rounds), *(f"rank_{n}" for n in runs)]
+        )
+        index = {query: place for place, query in enumerate(self.queries)}
+        unknown = next((query for query in found["query"].tolist() if query not in index), None)
+        if unknown is not None:
+            raise BadInput(f"{path}: query {shown(unknown)} is not in {QUERIES}; restore the folder from a copy.")
+
+        def _stacked(word: str, numbers: Iterable[int], missing: int) -> Any:
+            cells = [np.ma.filled(np.ma.asarray(found[f"{word}_{number}"]).astype(np.float64), missing) for number in numbers]
+            return np.column_stack(cells)
+
+        return StudyPool(
+            query=np.fromiter((index[each] for each in found["query"].tolist()), dtype=np.int64, count=len(found["query"])),
+            item=found["item"],
+            u=np.asarray(found["u"], dtype=np.float64),
+            prior=np.asarray(found["prior"], dtype=np.float64),
+            sizes=_stacked("size", rounds, 0),
+            batches=_stacked("batch", rounds, -1).astype(np.int64),
+            ranks=_stacked("rank", runs, 0).astype(np.int64),
+        )
+
+    @cached_property
+    def guideline_digest(self) -> str:
+        """The digest of the guideline as it is now."""
+        return digest_of(self.place / GUIDELINE)
+
+    def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The rows of some queries by id: `text` and further columns."""
+        return _rows_of(self.place / QUERIES, "query", queries)
+
+    def texts_of(self, items: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The rows of some items by id: `text`, None without a document, and further columns."""
+        return _rows_of(self.place / DOCUMENTS, "item", items)
+
+    def refuse_changed_files(self) -> list[str]:
+        """Raises BadInput for a run or text that is not what it was when it was pooled; notes on files that are gone."""
+        notes = list[str]()
+        files = {f"run {run.name}": StudyFile(run.file, run.digest) for run in self.runs}
+        files |= {name.replace("_", " "): each for name, each in self.sources.items() if name != "guideline"}
+        for name, each in files.items():
+            path = self.place / each.file
+            if not path.is_file():
+                notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
+            elif digest_of(path) != each.digest:
+                what = f"{name}: {path} has changed since it was pooled"
+                raise BadInput(f"{what}; restore the file, or pool it under another name with `rankwell study pool STUDY --add`.")
+        return notes
+
+
+def pool_name(rounds: int) -> str:
+    """The name of the file of the last round."""
+    return f"rounds/{rounds}.parquet"
+
+
+def place_of(file: str | Path, study: Path) -> str:
+    """The place of a file as a study keeps it: relative to the folder."""
+    try:
+        return os.path.relpath(Path(file).resolve(), study.resolve())
+    except ValueError:  # another drive
+        return str(Path(file).resolve())
+
+
+def write_study(study: Study) -> None:
+    """Writes study.json, whole or not at all."""
+    head = {name: each for name, each in vars(study).items() if name in Study.__dataclass_fields__ and name != "place"}
+    grades = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
+    files = {name: each._asdict() for name, each in study.sources.items()}
+    runs = [run._asdict() for run in study.runs]
+    head |= {"grades": grades, "plan": asdict(study.plan), "sources": files, "runs": runs}
+    write_text(study.place / STUDY, json.dumps({"study": SCHEMA, **head}, indent=1, ensure_ascii=False) + "\n")
+
+
+def is_study(place: str | Path) -> bool:
+    """Whether a place is the folder of a study."""
+    return (Path(place) / STUDY).is_file()
+
+
+def read_study(place: str | Path) -> Study:
+    """The study in a folder. Raises BadInput for another folder, and for a study.json that is not one."""
+    folder = Path(place)
+    if not is_study(folder):
+        raise BadInput(f"{place} is not a study; name a folder that `rankwell study pool -o` wrote.")
+    path = folder / STUDY
+    content = read_json(Source(path), "a study")
+    try:
+        if content["study"] != SCHEMA:
+            raise BadInput(f"{path}: schema {shown(content['study'])}; this version reads {SCHEMA}. Update rankwell.")
+        study = Study(
+            place=folder,
+            grades={float(each["grade"]): str(each["name"]) for each in content["grades"]},
+            plan=StudyPlan(**content["plan"]),
+            sources={name: StudyFile(**each) for name, each in content["sources"].items()},
+            runs=tuple(PooledRun(**each) for each in content["runs"]),
+            **{name: content[name] for name in _PLAIN},
+        )
+        if study.design not in get_args(Design) or study.purpose not in get_args(Purpose) or study.rounds < 1:
+            raise ValueError(study.design)
+        study.parsed_measure  # noqa: B018 - raises BadUsage
+    except (KeyError, TypeError, ValueError, AttributeError, BadUsage) as error:
+        raise BadInput(f"{path} is not the description of a study ({shown(str(error))}); restore it from a copy.") from error
+    return study
+
+
+_PLAIN = ("version", "seed", "design", "purpose", "measure", "depth", "batch", "drawn", "thumbnails", "rounds")
+
+
+def with_pairs(study: Study, pairs: int) -> Study:
+    """The study with the number of planned pairs."""
+    return replace(study, plan=replace(study.plan, pairs=pairs))
+
+
+def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Columns of a Parquet file of the study. Raises BadInput where it is missing or damaged, or lacks a column."""
+    import duckdb
+
+    if not path.is_file():
+        raise BadInput(f"{path} is missing; restore the folder of the study from a copy.")
+    with undamaged(f"{path}: ", "restore it from a copy"), connected() as session:
+        try:
+            return session.execute(f"SELECT {', '.join(names)} FROM {parquet(path)}").fetchnumpy()  # noqa: S608
+        except duckdb.BinderException as error:
+            raise BadInput(f"{path} does not have the columns of a study; restore it from a copy.") from error
+
+
+def _rows_of(path: Path, key: str, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    with undamaged(f"{path}: ", "restore it from a copy"), connected() as session:
+        chosen = np.array(list(dict.fromkeys(ids)), dtype=object)
+        session.register("chosen", {"id": chosen})
+        found = session.execute(f"SELECT * FROM {parquet(path)} WHERE {key} IN (SELECT id FROM chosen)")  # noqa: S608
+        names = [each[0] for each in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return {row.pop(key): row for row in rows}

@@ -1,0 +1,162 @@
+"""The journals of judges: one line per act, appended and flushed to the disk; read back with every line checked."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.store import Source
+from rankwell.tasks.study.folder import JUDGMENTS, Study
+
+ANSWERS = ("unknown", "open")
+"""Actions that answer an item without a grade: the judge cannot tell, or left it open when the batch ended."""
+ACTIONS = (*ANSWERS, "postpone", "note")
+PURPOSES = ("repeat", "gold")
+"""Purposes of lines that estimates do not use."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class JournalLine(NamedTuple):
+    """One act of a judge. grade: None for an action. place: in the session. purpose: "" for a judgment that counts."""
+
+    time: str
+    judge: str
+    query: str
+    item: str
+    grade: float | None = None
+    action: str = ""
+    note: str = ""
+    seconds: float | None = None
+    place: int | None = None
+    guideline: str = ""
+    purpose: str = ""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Query and item."""
+        return self.query, self.item
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it answers its item in the study."""
+        return not self.purpose and (self.grade is not None or self.action in ANSWERS)
+
+
+class Journals(NamedTuple):
+    """The lines of all judges, by judge and in order, and notes on torn lines."""
+
+    lines: Sequence[JournalLine]
+    notes: tuple[str, ...]
+
+
+def check_judge(name: str) -> str:
+    """The name of a judge. Raises BadUsage for one that names no file."""
+    if not _NAME.fullmatch(name):
+        raise BadUsage(f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, such as judge-1.")
+    return name
+
+
+def journal_of(study: Study, judge: str) -> Path:
+    """The journal of a judge."""
+    return study.place / JUDGMENTS / f"{check_judge(judge)}.jsonl"
+
+
+def now() -> str:
+    """The time as journals write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
+    """Appends the lines of one judge and returns when they are on the disk; a torn last line goes first. Raises OSError."""
+    if not lines:
+        return
+    path = journal_of(study, lines[0].judge)
+    path.parent.mkdir(exist_ok=True)
+    is_new = not path.exists()
+    text = "".join(json.dumps(_written(line), ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "surrogateescape")
+    with path.open("r+b" if not is_new else "w+b") as file:
+        whole = file.read()
+        file.truncate(whole.rfind(b"\n") + 1)
+        file.seek(0, os.SEEK_END)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_new and hasattr(os, "O_DIRECTORY"):
+        handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(handle)
+        os.close(handle)
+
+
+def _written(line: JournalLine) -> dict[str, Any]:
+    """The keys of a line: `grade` or `action`, and `purpose` only where there is one."""
+    left = {"action"} if line.grade is not None else {"grade"}
+    return {name: value for name, value in line._asdict().items() if name not in left and (name != "purpose" or value)}
+
+
+def read_journals(study: Study) -> Journals:
+    """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of this study."""
+    lines, notes = list[JournalLine](), list[str]()
+    for path in sorted((study.place / JUDGMENTS).glob("*.jsonl")):
+        own, torn = read_journal(path, study.grades)
+        lines += own
+        notes += [torn] if torn else []
+    return Journals(lines, tuple(notes))
+
+
+def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine], str]:
+    """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises BadInput, naming file and line."""
+    content, known = Source(path).read() if path.stat().st_size else b"", set(grades)
+    *texts, torn = content.split(b"\n")
+    lines = [
+        _line(parse_json(text, str(path), "an object per line", line=number), f"{path}:{number}", path.stem, known)
+        for number, text in enumerate(texts, 1)
+        if text.strip()
+    ]
+    return lines, f"{path}: the last line was not written to its end, and is dropped" if torn.strip() else ""
+
+
+def _line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
+    """The line. Raises BadInput for anything else."""
+    if not isinstance(content, Mapping):
+        raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
+    for name in ("time", "judge", "query", "item"):
+        if not isinstance(content.get(name), str) or not content[name]:
+            raise BadInput(f"{where}: {name} is {shown(content.get(name))}; expected a string.")
+    if content["judge"] != judge:
+        raise BadInput(f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the line to its own journal.")
+    grade, action, purpose = content.get("grade"), content.get("action", ""), content.get("purpose", "")
+    if grade is None and action not in ACTIONS:
+        raise BadInput(f"{where}: no grade, and the action {shown(action)}; expected one of {', '.join(ACTIONS)}.")
+    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, (int, float)) or float(grade) not in grades):
+        listed = ", ".join(f"{each:g}" for each in sorted(grades))
+        raise BadInput(f"{where}: grade {shown(grade)}; the scale of the study is {listed}. Correct the line.")
+    if purpose not in ("", *PURPOSES):
+        raise BadInput(f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none.")
+    seconds, place = content.get("seconds"), content.get("place")
+    return JournalLine(
+        content["time"],
+        judge,
+        content["query"],
+        content["item"],
+        None if grade is None else float(grade),
+        action if grade is None else "",
+        str(content.get("note") or ""),
+        float(seconds) if isinstance(seconds, (int, float)) else None,
+        place if isinstance(place, int) else None,
+        str(content.get("guideline") or ""),
+        purpose,
+    )
+
+
+def last_answers(lines: Iterable[JournalLine]) -> dict[tuple[str, str], dict[str, JournalLine]]:
+    """The last answer of each judge to each query and item."""
+    found: dict[tuple[str, str], dict[str, JournalLine]] = {}
+    for line in lines:
+        if line.is_answer:
+            found.setdefault(line.pair, {})[line.judge] = line
+    return found

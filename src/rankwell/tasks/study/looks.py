@@ -1,0 +1,65 @@
+"""The looks at a study: each estimate of differences after new judgments, recorded, so that intervals are corrected for all."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput, shown
+from rankwell.store import Source
+from rankwell.tasks.study.folder import LOOKS, Study
+from rankwell.tasks.study.journal import now
+
+
+class Look(NamedTuple):
+    """One look. digest: of all that it showed. pairs: the number of pairs that are corrected for, fixed by the first look."""
+
+    time: str
+    look: int
+    digest: str
+    pairs: int
+
+
+class Looks(NamedTuple):
+    """The looks so far, and the plan: their number, the pairs (None before the first look) and the level before correction."""
+
+    looks: tuple[Look, ...]
+    planned: int
+    pairs: int | None
+    level: float
+
+    def corrected_level(self, pairs: int) -> float:
+        """The level of each interval: α over looks and pairs."""
+        return 1 - (1 - self.level) / (self.planned * (self.pairs or pairs))
+
+
+def read_looks(study: Study) -> Looks:
+    """The looks of a study. Raises BadInput for a line that is not one."""
+    path, found = study.place / LOOKS, list[Look]()
+    content = Source(path).read() if path.is_file() and path.stat().st_size else b""
+    for number, text in enumerate(content.split(b"\n")[:-1], 1):
+        line: Any = parse_json(text, str(path), "a look per line", line=number)
+        try:
+            found.append(Look(str(line["time"]), int(line["look"]), str(line["digest"]), int(line["pairs"])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{path}:{number}: {shown(line)} is not a look; restore the file from a copy.") from error
+    pairs = study.plan.pairs or (found[0].pairs if found else None)
+    return Looks(tuple(found), study.plan.looks, pairs, study.plan.level)
+
+
+def take_look(study: Study, looks: Looks, shown_data: Sequence[Any], pairs: int) -> tuple[Look, bool]:
+    """The look at some data: the recorded one, or a new one, which is recorded; and whether it is within the plan.
+
+    shown_data: all that decides the estimate, as JSON can hold it.
+    """
+    digest = "sha256:" + hashlib.sha256(json.dumps(shown_data, sort_keys=True).encode()).hexdigest()
+    known = next((look for look in looks.looks if look.digest == digest), None)
+    if known is None:
+        known = Look(now(), len(looks.looks) + 1, digest, looks.pairs or pairs)
+        with (study.place / LOOKS).open("ab") as file:
+            file.write(json.dumps(known._asdict()).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    return known, known.look <= looks.planned

@@ -1,0 +1,125 @@
+"""The options of a study: how its pool is made, and how it is estimated."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from rankwell.core.options import Input, Option
+from rankwell.errors import BadUsage
+from rankwell.stats import check_level
+
+Purpose = Literal["differences", "means"]
+Design = Literal["items", "queries", "reading"]
+DEFAULT_GRADES = "0=not relevant,1=related,2=relevant,3=perfectly relevant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolOptions:
+    """The choices of a pool. Raises BadUsage for numbers out of range.
+
+    Parameters
+    ----------
+    measure
+        What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with a cut-off by reading down; any other measure
+        from whole queries, with --by.
+    purpose
+        What judgments are spent on: differences between runs, or also their means.
+    by
+        `queries N`: whole queries are drawn, N of them, and judged completely.
+    depth
+        First ranks of each run that are pooled; by default the cut-off of the measure.
+    query_texts
+        File of what the queries say.
+    documents
+        File of what the items say; an item without a text is judged by its id.
+    thumbnails
+        Pattern of the items' pictures, as in `rankwell report`.
+    guideline
+        File of the instructions for judges; by default they are made of the grades.
+    grades
+        Grades and their names, from the lowest.
+    batch
+        Items in a batch; by default three per query, but at least 100 and at most 500.
+    looks
+        Estimates of differences that are planned; intervals and verdicts are corrected for so many.
+    pairs_planned
+        Pairs of runs to correct for; by default those of the first estimate. Runs that are added later need it.
+    level
+        Level of the intervals before correction.
+    seed
+        Seed of the permanent random numbers.
+    """
+
+    measure: Annotated[str, Option(("--measure", "-m"))] = "SDCG@10"
+    purpose: Annotated[Purpose, Option(("--for",))] = "differences"
+    by: Annotated[list[str] | None, Option(many=True)] = None
+    depth: int | None = None
+    query_texts: Annotated[str | None, Input()] = None
+    documents: Annotated[str | None, Input()] = None
+    thumbnails: str | None = None
+    guideline: Annotated[str | None, Input()] = None
+    grades: str = DEFAULT_GRADES
+    batch: int | None = None
+    looks: int = 5
+    pairs_planned: int | None = None
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        for name in ("depth", "batch", "looks", "pairs_planned"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
+        if self.seed < 0:
+            raise BadUsage(f"--seed is {self.seed}; expected a non-negative integer.")
+        self.drawn  # noqa: B018 - raises BadUsage
+
+    @property
+    def drawn(self) -> int | None:
+        """The number of queries to draw, None where items are. Raises BadUsage for another form of --by."""
+        if self.by is None:
+            return None
+        if len(self.by) != 2 or self.by[0] != "queries" or not self.by[1].isdecimal() or int(self.by[1]) < 2:
+            raise BadUsage(f"--by {' '.join(self.by)}: expected `--by queries N` with at least 2 queries.")
+        return int(self.by[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions:
+    """The choices of an estimate.
+
+    Parameters
+    ----------
+    measure
+        Another measure than the study's; of sampled items only those that are linear.
+    purpose
+        Whether means of runs are printed, too; the study must have been pooled for them.
+    grade_by
+        Which grade of several judges counts: their median (of two the lower), the first judge's by name, or a named judge's.
+    mix_guidelines
+        Use judgments that were made under several guidelines.
+    """
+
+    measure: Annotated[str | None, Option(("--measure", "-m"))] = None
+    purpose: Annotated[Purpose | None, Option(("--for",))] = None
+    grade_by: str = "median"
+    mix_guidelines: bool = False
+
+
+def known_grades(text: str) -> dict[float, str]:
+    """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is not one."""
+    found: dict[float, str] = {}
+    for part in text.split(","):
+        number, equals, name = part.strip().partition("=")
+        try:
+            grade = float(number)
+        except ValueError:
+            grade = -1.0
+        if not equals or not name.strip() or not 0 <= grade < 1000 or grade in found:
+            raise BadUsage(
+                f"--grades {text!r}: {part.strip()!r} is not a new grade with its name; write 0=not relevant,1=relevant."
+            )
+        found[grade] = name.strip()
+    if len(found) < 2 or min(found) != 0:
+        raise BadUsage(f"--grades {text!r}: expected at least two grades, the lowest of them 0.")
+    return dict(sorted(found.items()))

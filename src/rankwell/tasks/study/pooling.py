@@ -1,0 +1,220 @@
+"""Runs to a pool: the first items of each query, their permanent numbers and sizes, the order of judging, batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.registry import Measure, parse_measure
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_by, sort_ids
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
+from rankwell.evaluation.bounds import is_reciprocal
+from rankwell.evaluation.linear import LinearMeasure
+from rankwell.io import files as io
+from rankwell.report.present import Progress
+from rankwell.stats.priority_sampling import permanent_numbers, prior_relevance, priorities, sampling_sizes
+from rankwell.store import encode_id
+from rankwell.tasks.study.folder import Study, StudyPool
+from rankwell.tasks.study.options import Design
+
+_DEEP = {"AP": 100, "R": 100}
+"""Measures whose recall base needs a deep pool, with the least depth."""
+_LEAST_BATCH, _MOST_BATCH = 100, 500
+
+
+def study_measure(text: str, grades: Sequence[float]) -> Measure:
+    """The measure of a study, with the highest grade of its scale where the measure needs one. Raises BadUsage."""
+    top = max(grades)
+    name, at, cut = text.partition("@")
+    measure = parse_measure(f"{name}(max_rel={top:g}){at}{cut}" if name.lower() == "sdcg" else text)
+    if measure.name == "RBP" and measure.parameters["rel"] is None and measure.parameters["scale"] == "grade":
+        measure = measure.with_parameters(scale="max", max_rel=top)
+    rel = measure.parameters.get("rel")
+    if rel is not None and not 0 < rel <= top:
+        raise BadUsage(f"{measure}: no grade of the scale is {rel:g} or more; grades are {', '.join(f'{g:g}' for g in grades)}.")
+    return measure
+
+
+def design_of(measure: Measure, drawn: int | None) -> Design:
+    """The design that a measure allows. Raises BadUsage for one that sampled items do not estimate."""
+    if drawn is not None:
+        return "queries"
+    if is_reciprocal(measure):
+        return "reading"
+    if LinearMeasure.of(measure) is not None:
+        return "items"
+    linear = "P, SDCG or RBP with a cut-off, RR with a cut-off"
+    raise BadUsage(f"{measure} cannot be estimated from sampled items; draw whole queries (--by queries N), or choose {linear}.")
+
+
+def pool_depth(measure: Measure, depth: int | None, design: Design) -> int:
+    """The number of first ranks that are pooled. Raises BadUsage where it does not suit the measure."""
+    cutoff = measure.cutoff
+    chosen = depth or cutoff
+    if chosen is None:
+        raise BadUsage(f"{measure} looks at whole rankings; say with --depth how many ranks are pooled.")
+    if cutoff is not None and chosen < cutoff:
+        raise BadUsage(f"--depth {chosen}: {measure} looks at {cutoff} ranks; pool at least so many.")
+    least = _DEEP.get(measure.name, 0) if design == "queries" else 0
+    if chosen < least:
+        raise BadUsage(f"{measure} needs all relevant items; its pool has at least {least} ranks: --depth {least}.")
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class PooledRanks:
+    """The first ranks of all runs. queries: ids in order. query, item: (items,). ranks: (items, runs), 0 where a run lacks it.
+
+    In the order of queries and, within one, of the bytes of the items' ids.
+    """
+
+    queries: tuple[str, ...]
+    query: Ints
+    item: NDArray[Any]
+    ranks: Ints
+
+
+class EarlierRanks(NamedTuple):
+    """The pool of earlier rounds. rows: (queries + 1,) where the items of each query begin. item: ids. ranks: (items, runs)."""
+
+    rows: Ints
+    item: list[str]
+    ranks: list[list[int]]
+
+    @classmethod
+    def of(cls, pool: StudyPool, n_queries: int) -> "EarlierRanks":
+        """Those of a pool."""
+        order = np.argsort(pool.query, kind="stable")
+        items: list[str] = pool.item[order].tolist()
+        return cls(offsets_by(pool.query[order], n_queries), items, pool.ranks[order].tolist())
+
+
+def pooled_ranks(
+    runs: Sequence[str], known: Sequence[str], depth: int, *, earlier: EarlierRanks | None = None, progress: Progress = None
+) -> PooledRanks:
+    """The union of the first `depth` items of the runs, behind the ranks of an earlier pool over the same queries.
+
+    known: the ids of the queries, sorted where there is an earlier pool. Queries that no run has are left out.
+    Raises BadInput for a query of a run that is not known, and for ids that are not UTF-8; NothingToEvaluate for empty runs.
+    """
+    queries = sort_ids(known)
+    judgments = Judgments(tuple(queries), np.zeros(len(queries) + 1, dtype=np.int64), [], np.zeros(0))
+    tops = [_first_items(run, judgments, depth, progress, is_new=earlier is None) for run in runs]
+    n_earlier = len(earlier.ranks[0]) if earlier and earlier.ranks else 0
+    kept, items, owner, ranks = list[str](), list[str](), list[int](), list[int]()
+    for at, query in enumerate(queries):
+        found: dict[str, list[int]] = {}
+        if earlier is not None:
+            own = slice(*earlier.rows[at : at + 2].tolist())
+            found = {item: [*known, *[0] * len(runs)] for item, known in zip(earlier.item[own], earlier.ranks[own], strict=True)}
+        for number, top in enumerate(tops, n_earlier):
+            for rank, item in enumerate(top.items[top.rows_of(query)], 1):
+                found.setdefault(item, [0] * (n_earlier + len(runs)))[number] = rank
+        for item in sort_ids(found):
+            items.append(item)
+            owner.append(len(kept))
+            ranks += found[item]
+        kept += [query] * bool(found)
+    if not kept:
+        raise NothingToEvaluate("the runs have no items; there is nothing to pool.")
+    _refuse_bytes(kept, items)
+    table = np.array(ranks, dtype=np.int64).reshape(len(items), n_earlier + len(runs))
+    return PooledRanks(tuple(kept), np.array(owner, dtype=np.int64), np.array(items, dtype=object), table)
+
+
+def _first_items(run: str, judgments: Judgments, depth: int, progress: Progress, *, is_new: bool) -> Ranking:
+    """The first items of each query of a run."""
+    report = None if progress is None else partial(progress, run)
+    hits = io.find_hits(run, judgments, keep=depth, progress=report).hits
+    if hits.unknown:
+        advice = "add it to the file of --query-texts" if is_new else "take it out of the run, or pool a study of its own"
+        raise BadInput(
+            f"{run}: query {shown(min(hits.unknown))} {'has no text' if is_new else 'is not of this study'}; {advice}."
+        )
+    if hits.top is None:
+        raise NothingToEvaluate(f"{run} has no items.")
+    return hits.top
+
+
+def _refuse_bytes(queries: Sequence[str], items: Sequence[str]) -> None:
+    """Raises BadInput for an id with bytes that are not UTF-8, which no table of a study holds."""
+    for each in (*queries, *items):
+        try:
+            each.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise BadInput(f"the id {shown(each)} is not UTF-8, and a study cannot hold it; rename it in every file.") from error
+
+
+def rank_weights(measure: Measure, ranks: Ints) -> Floats:
+    """(items, runs) the weight of each item in the measure of each run; 1 for a measure that is not linear."""
+    linear = LinearMeasure.of(measure)
+    if linear is None:
+        return (ranks > 0).astype(np.float64)
+    return np.concatenate([np.zeros(1), linear.weights, np.zeros(max(int(ranks.max(initial=0)) - len(linear.weights), 0))])[ranks]
+
+
+def default_batch(queries: int) -> int:
+    """The number of items in a batch: three per query, within 100 and 500."""
+    return min(_MOST_BATCH, max(_LEAST_BATCH, 3 * queries))
+
+
+def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple[Floats, Ints] | None = None) -> StudyPool:
+    """The pool in the order of asking, with the sizes and batches of the new round behind those of earlier ones.
+
+    answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier rounds, (items, rounds).
+    """
+    names = np.array([encode_id(query) for query in found.queries], dtype=object)
+    items = [encode_id(item) for item in found.item.tolist()]
+    u = np.fromiter(permanent_numbers(study.seed, names[found.query], items), dtype=np.float64, count=len(items))
+    some = found.ranks > 0
+    best = np.where(some, found.ranks, np.iinfo(np.int64).max).min(axis=1)
+    prior = prior_relevance(best, (found.ranks.min(axis=1) > 0))
+    weights = rank_weights(study.parsed_measure, found.ranks)
+    if study.design == "items":
+        sizes = sampling_sizes(weights, prior, for_means=study.purpose == "means")
+        keys = (priorities(u, sizes),)
+    else:
+        # Whole queries are drawn by a permanent number of their own; within one the order of items is that of their numbers.
+        number = np.fromiter(permanent_numbers(study.seed, names), dtype=np.float64, count=len(names))
+        place = np.empty(len(names), dtype=np.int64)
+        place[np.argsort(number, kind="stable")] = np.arange(len(names))
+        sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(np.float64)
+        keys = (u, place[found.query].astype(np.float64), -sizes)
+    # Rows are in the order of their ids already, which breaks ties.
+    order = np.lexsort(keys)
+    batches = _batches(order, sizes, answered, found.query, study)
+    before = (np.zeros((len(items), 0)), np.zeros((len(items), 0), dtype=np.int64)) if earlier is None else earlier
+    pool = StudyPool(
+        query=found.query,
+        item=found.item,
+        u=u,
+        prior=prior,
+        sizes=np.column_stack([before[0], sizes]),
+        batches=np.column_stack([before[1], batches]),
+        ranks=found.ranks,
+    )
+    return replace(pool, **{name: column[order] for name, column in vars(pool).items()})
+
+
+def _batches(order: Ints, sizes: Floats, answered: Bools, query: Ints, study: Study) -> Ints:
+    """(items,) the number of each item's batch, of so many items to ask; whole queries stay together; -1 where never asked."""
+    chosen = order[sizes[order] > 0]
+    batches = np.full(len(order), -1, dtype=np.int64)
+    if study.design == "reading":
+        return batches
+    before = np.cumsum(~answered[chosen]) - ~answered[chosen]
+    if study.design == "queries" and len(chosen):
+        first = np.flatnonzero(np.diff(query[chosen], prepend=-1))
+        before = np.repeat(before[first], np.diff([*first.tolist(), len(chosen)]))
+    number = before // study.batch
+    batches[chosen] = np.unique(number, return_inverse=True)[1]
+    return batches
+
+
+def same_everywhere(ranks: Ints) -> bool:
+    """Whether all runs have the same first items in the same order."""
+    return bool((ranks == ranks[:, :1]).all())

@@ -1,0 +1,1 @@
+"""Public names of studies: none yet; the commands are in `commands/`."""

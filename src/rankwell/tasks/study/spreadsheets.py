@@ -1,0 +1,126 @@
+"""Batches as CSV for people who judge in a spreadsheet: written with texts, read back with every row checked."""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.store import Source, packing
+from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.batches import Batch, lease_batch
+from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.journal import JournalLine, append_lines, check_judge, last_answers, now, read_journals
+
+COLUMNS = ("query", "query text", "item", "item text", "grade", "note")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_WORDS = {"u": "unknown", "s": "open"}
+
+
+class SheetOutcome(NamedTuple):
+    """The outcome of an import: judgments that were new, rows that were there already, and rows without a grade."""
+
+    new: int
+    known: int
+    blank: int
+
+
+def export_batch(study: Study, judge: str, path: Path) -> tuple[Batch, int] | None:
+    """Leases the judge's batch and writes its unanswered items; returns it with their number, None where nothing is left."""
+    batch = lease_batch(study, judge)
+    if batch is None:
+        return None
+    answers = last_answers(read_journals(study).lines)
+    open_ = [pair for pair in batch.pairs if pair not in answers]
+    queries = study.query_texts({query for query, _ in open_})
+    items = study.texts_of({item for _, item in open_})
+    with packing(path) as draft, draft.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for query, item in open_:
+            cells = (query, _text(queries[query]), item, _text(items[item]), "", "")
+            writer.writerow([_guarded(cell) for cell in cells])
+    return batch, len(open_)
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    """The title and the text of a row."""
+    return "\n".join(str(row[name]) for name in ("title", "text") if row.get(name))
+
+
+def _guarded(cell: str) -> str:
+    """The cell with an apostrophe in front where a spreadsheet would take it for a formula."""
+    return f"'{cell}" if cell.startswith((*_FORMULAS, "'")) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULAS, "'")) else cell
+
+
+def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
+    """Appends the grades of a spreadsheet to the judge's journal; rows that are there already change nothing.
+
+    Raises BadInput, naming file and line, for a grade outside the scale and an item outside the pool; then nothing is read.
+    """
+    check_judge(judge)
+    source = Source(place)
+    rows = _rows(source)
+    known = {pair: own[judge] for pair, own in last_answers(read_journals(study).lines).items() if judge in own}
+    pool = set(zip((study.queries[query] for query in study.pool.query.tolist()), study.pool.item.tolist(), strict=True))
+    lines, old, blank = list[JournalLine](), 0, 0
+    for number, row in rows:
+        query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
+        where = f"{source.name}:{number}"
+        if (query, item) not in pool:
+            raise BadInput(f"{where}: item {shown(item)} of query {shown(query)} is not in the pool; take the row out.")
+        if not text.strip():
+            blank += 1
+            continue
+        grade, action = _grade(text.strip(), study, where)
+        line = JournalLine(
+            now(), judge, query, item, grade, action, row.get("note", "") or "", None, number - 1, study.guideline_digest
+        )
+        before = known.get((query, item))
+        if before is not None and (before.grade, before.action) == (grade, action):
+            old += 1
+        else:
+            lines.append(line)
+    StudyAnswers.of(study, lines)
+    append_lines(study, lines)
+    return SheetOutcome(len(lines), old, blank)
+
+
+def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
+    """The rows with the numbers of their last lines. Raises BadInput for another encoding, and for missing columns."""
+    try:
+        text = source.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{source.name} is not UTF-8; save the spreadsheet as CSV UTF-8.") from error
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+    missing = [name for name in ("query", "item", "grade") if name not in (reader.fieldnames or ())]
+    if missing:
+        raise BadInput(f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge --export` wrote.")
+    return [(reader.line_num, row) for row in reader]
+
+
+def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:
+    """The grade, or the action of a letter. Raises BadInput for anything else."""
+    if text.lower() in _WORDS:
+        return None, _WORDS[text.lower()]
+    try:
+        grade = float(text.replace(",", "."))
+    except ValueError:
+        grade = -1.0
+    if grade not in study.grades:
+        listed = ", ".join(f"{each:g}" for each in study.grades)
+        raise BadInput(f"{where}: grade {shown(text)}; expected {listed}, u (cannot tell), s (left open), or nothing.")
+    return grade, ""
+
+
+def refuse_both(export: Path | None, imported: str | None) -> None:
+    """Raises BadUsage unless exactly one of the two is named."""
+    if (export is None) == (imported is None):
+        raise BadUsage("say --export FILE.csv for the next batch, or --import FILE.csv for a judged one.")

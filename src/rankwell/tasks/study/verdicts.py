@@ -1,0 +1,108 @@
+"""Estimates in words and rows: which run is better, with which confidence, and what leaves it open."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rankwell.core.tables import Unit, figure
+from rankwell.report import Row
+from rankwell.tasks.study.estimation import StudyEstimate
+
+Bounds = tuple[float, float] | None
+
+
+class StudyVerdict(NamedTuple):
+    """An estimate at a level. these, like: the intervals, widened by what unknown grades leave open; None where there is none.
+
+    sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for no verdict. reason: why not.
+    """
+
+    estimate: StudyEstimate
+    these: Bounds
+    like: Bounds
+    level: float
+    sign: int | None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, found: StudyEstimate, level: float, refusal: str = "") -> "StudyVerdict":
+        """The verdict, that of queries like these. refusal: the reason why there must be none."""
+        these, like = (_hull(found, name, level) for name in ("these_queries", "queries_like_these"))
+        ends = [_sign(each.queries_like_these(level)) for each in (found.least, found.most)]
+        if refusal:
+            return cls(found, these, like, level, None, refusal)
+        if like is None:
+            return cls(found, these, like, level, None, "fewer than 10 queries")
+        if ends[0] != ends[1]:
+            return cls(found, these, like, level, None, f"it depends on {found.unknown} judged items without a grade")
+        return cls(found, these, like, level, ends[0])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether these queries are known without error."""
+        return self.estimate.middle.is_exact and self.estimate.unknown == 0
+
+    def row(self, measure: str) -> Row:
+        """The row for programs."""
+        found = self.estimate
+        names = ("these_low", "these_high", "like_low", "like_high")
+        ends = [*(self.these or (None, None)), *(self.like or (None, None))]
+        return {
+            "run": found.run,
+            "against": found.against or None,
+            "measure": measure,
+            "mean": found.middle.mean,
+            **dict(zip(names, ends, strict=True)),
+            "level": self.level,
+            "queries": found.queries,
+            "judged": found.judged,
+            "unknown": found.unknown,
+            "better": None
+            if not found.against or self.sign is None
+            else {1: found.run, -1: found.against, 0: "neither"}[self.sign],
+        }
+
+    def shown(self, unit: Unit) -> Row:
+        """The row for people."""
+        found = self.estimate
+        signed = bool(found.against)
+        return {
+            "run": found.run,
+            **({"against": found.against} if signed else {}),
+            "difference" if signed else "mean": figure(found.middle.mean, unit, signed=signed),
+            "these queries": "exact" if self.is_exact else _interval(self.these, unit, signed=signed),
+            "queries like these": _interval(self.like, unit, signed=signed),
+            "judged": found.judged,
+        }
+
+    def sentence(self, measure: str) -> str:
+        """The verdict in a sentence."""
+        found, unit = self.estimate, "share"
+        if self.sign is None:
+            return f"No verdict on {found.run} and {found.against} by {measure}: {self.reason}."
+        size = (
+            f"{figure(abs(found.middle.mean), unit)}, {100 * self.level:.4g} % interval {_interval(self.like, unit, signed=True)}"
+        )
+        if self.sign == 0:
+            return f"No significant difference between {found.run} and {found.against} by {measure} ({size})."
+        better, worse = (found.run, found.against) if self.sign > 0 else (found.against, found.run)
+        return f"{better} is better than {worse} by {measure} ({size})."
+
+
+def _hull(found: StudyEstimate, name: str, level: float) -> Bounds:
+    ends = [getattr(each, name)(level) for each in (found.least, found.most)]
+    return None if None in ends else (ends[0][0], ends[1][1])
+
+
+def _sign(interval: Bounds) -> int:
+    if interval is None:
+        return 0
+    return 1 if interval[0] > 0 else -1 if interval[1] < 0 else 0
+
+
+def _interval(bounds: Bounds, unit: Unit, *, signed: bool) -> str:
+    return "none" if bounds is None else f"[{figure(bounds[0], unit, signed=signed)}, {figure(bounds[1], unit, signed=signed)}]"
+
+
+def sentences(verdicts: Sequence[StudyVerdict], measure: str) -> Iterator[str]:
+    """The verdicts in words."""
+    return (each.sentence(measure) for each in verdicts)
