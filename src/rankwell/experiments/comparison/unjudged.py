@@ -40,7 +40,7 @@ def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: RankedItems, depth: in
         return
     scale = 100.0 if matrix.unit == "percent" else 1.0
     values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
-    found = difference_bounds(measure, items, tuple(pair), values)
+    found = difference_bounds(measure, items, (pair.run, pair.against), values)
     if found is not None:
         low, high = (float(each[both].mean()) * scale for each in found)
         if high - low > 1e-12 * scale:
