@@ -14,6 +14,7 @@ from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import Texts, read_texts
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
+from rankwell.report import prose
 from rankwell.report.drafts import holding
 from rankwell.report.folder import write_parquet
 from rankwell.report.present import Aside, FolderOption, InputPlace, Output, Progress
@@ -75,10 +76,10 @@ def pool(
         _refuse_other(output)
         texts = SourceTexts(read_texts(options.query_texts), read_texts(options.documents))
         study, found = _designed(output, places, options, texts, progress)
-        notes = _write(study, found, texts, options, np.zeros(len(found.item), dtype=np.bool_), None)
+        done = _write(study, found, texts, options, np.zeros(len(found.item), dtype=np.bool_), None)
     lost = len(texts.queries.texts) - len(found.queries)
-    notes += [f"{lost} queries of {options.query_texts} are in no run, and not part of the study"] if lost else []
-    return Output(notes=(*notes, Aside(_next(study))))
+    notes = (f"{lost} queries of {options.query_texts} are in no run, and not part of the study",) * bool(lost)
+    return done._replace(notes=(*notes, *done.notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +144,8 @@ def _pooled_runs(named: Mapping[str, Any], output: Path, number: int) -> tuple[P
 
 def _write(
     study: Study, found: PooledRanks, texts: SourceTexts | None, options: PoolOptions, answered: Any, earlier: Any
-) -> list[str]:
-    """Writes the files of a study, study.json last, and returns notes. texts: None where queries have theirs already."""
+) -> Output:
+    """Writes the files of a study, study.json last. texts: None where queries have theirs already."""
     pool = order_pool(found, study, answered, earlier)
     _write_pool(study, pool, found.queries)
     documents = texts.documents if texts else read_texts(study.place / study.sources["documents"].file)
@@ -155,8 +156,11 @@ def _write(
     places.write_study(study)
     n_items = int((pool.sizes[:, -1] > 0).sum())
     counts = f"{len(found.queries)} queries, {len(found.item)} items in the first {study.depth} of {len(study.runs)} runs"
-    notes = [f"{study.measure} over {counts}; {_to_judge(study, n_items)}"]
-    return notes + ([f"{bare} items have no document; they are judged by their ids"] if bare else [])
+    notes = (f"{bare} items have no document; they are judged by their ids",) * bool(bare)
+    text = prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n")
+    return Output(
+        text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: rankwell study judge {study.place} --judge NAME"))
+    )
 
 
 def _to_judge(study: Study, n_items: int) -> str:
@@ -199,10 +203,6 @@ def _guideline(study: Study, options: PoolOptions) -> str:
     return f"# How to judge\n\nRead the query, then the item. How well does the item serve a person with this query?\n\n{grades}"
 
 
-def _next(study: Study) -> str:
-    return f"wrote {study.place}/; judge with: rankwell study judge {study.place} --judge NAME"
-
-
 def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress) -> Output:
     """Appends a round with further runs."""
     study = read_study(place)
@@ -232,8 +232,7 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
             rounds=study.rounds + 1,
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
-        notes = _write(grown, found, None, options, answered, (sizes, batches))
-    return Output(notes=(*notes, Aside(_next(grown))))
+        return _write(grown, found, None, options, answered, (sizes, batches))
 
 
 def _rows_of_earlier(study: Study, found: PooledRanks) -> Any:
