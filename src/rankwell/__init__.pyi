@@ -61,6 +61,7 @@ from rankwell.tasks.clips.options import ClipOptions as ClipOptions
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
+from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
@@ -161,6 +162,11 @@ def evaluate(
     runs: Any,
     measures: Sequence[str] | str | None = ...,
     *,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    dry_run: bool = ...,
     convention: str = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     ties: str | None = ...,
@@ -178,7 +184,7 @@ def evaluate(
     seed: int = ...,
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
-    options: RunOptions | None = ...,
+    options: EvaluateOptions | None = ...,
 ) -> Results: ...
 def evaluate_answers(
     gold: Any,

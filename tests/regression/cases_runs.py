@@ -31,6 +31,7 @@ SOME = "-m nDCG@5 -m AP -m RR"
 
 def _evaluate() -> dict[str, str]:
     base = "evaluate qrels.txt a.run"
+    array = f"evaluate qrels.txt scattered.run {SOME} --executor array --work work --shards 2"
     cases = {
         "plain": base,
         "three-runs": "evaluate qrels.txt a.run b.run c.run",
@@ -50,6 +51,10 @@ def _evaluate() -> dict[str, str]:
         "doubled-first": f"evaluate qrels.txt doubled.run {SOME} --duplicates first",
         "doubled-best": f"evaluate qrels.txt doubled.run {SOME} --duplicates best",
         "scattered": f"evaluate qrels.txt scattered.run {SOME} -o out",
+        "parts": f"evaluate qrels.txt scattered.run {SOME} --executor here --work work --shards 3 --memory 1G --threads 1 -o out",
+        "array": "\n".join([array, "part work 0 --threads 1", "part work 1 --threads 1", array, "part work/second --status"]),
+        "shards": "evaluate qrels.txt runs -m AP\nevaluate qrels.txt out -m AP",
+        "parts-dry-run": f"evaluate qrels.txt a.run b.run {SOME} --shards 2 --dry-run",
         "gzip": f"evaluate qrels.txt a.run.gz {SOME}",
         "beir-folder": f"evaluate beir a.run {SOME} -o out",
         "beir-split": f"evaluate beir a.run {SOME} --split dev",

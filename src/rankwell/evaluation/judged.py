@@ -16,7 +16,7 @@ from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieR
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.store import Source, encode_id
+from rankwell.store import Source, encode_id, run_files
 
 OrderTies = ("optimistic", "pessimistic")
 
@@ -204,14 +204,19 @@ def name_runs(runs: Any) -> dict[str, Any]:
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return dict(runs)
     listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    names = [Source(each).stem if isinstance(each, (str, Path)) else "run" for each in listed]
-    for longer in (lambda path: f"{path.parent.name}/{Source(path).stem}", lambda path: path.name, str):
+    names = [_stem(each) if isinstance(each, (str, Path)) else "run" for each in listed]
+    for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
         clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
         names = [longer(Path(each)) if twice else name for each, name, twice in zip(listed, names, clash, strict=True)]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
         raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
     return dict(zip(names, listed, strict=True))
+
+
+def _stem(place: str | Path) -> str:
+    """The name of a file without folder and suffixes, and of a folder of shards as it is."""
+    return str(place).rstrip("/").rpartition("/")[2] if run_files(place) else Source(place).stem
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
-from rankwell.store import Head, Source, exists, naming, packing, split_part
+from rankwell.store import Head, Source, exists, line_starts, naming, packing, split_part
 
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
@@ -73,6 +73,21 @@ class Request:
         return hits_of_ranking(ranking, judgments, ties=self.ties, single_precision=self.single_precision, keep=self.keep)
 
 
+class Cuts(NamedTuple):
+    """Beginnings of ranges of a file, one for each place requested, and its end: bytes of a text, rows of a Parquet file."""
+
+    starts: Sequence[int]
+    end: int
+
+
+def line_cuts(source: Source, places: Sequence[int]) -> Cuts:
+    """Ranges of whole lines of a plain text."""
+    path = source.path
+    if path is None:
+        raise ValueError(f"{source.name} is not a plain file")
+    return Cuts(line_starts(path, places), path.stat().st_size)
+
+
 class Format(NamedTuple):
     """One way to hold a run, judgments, texts or numbers.
 
@@ -82,6 +97,7 @@ class Format(NamedTuple):
     -> Hits, where there is a faster way than the table. write: (table, path). suffixes: names of files that are written in it.
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
+    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves.
     """
 
     name: str
@@ -96,6 +112,7 @@ class Format(NamedTuple):
     parts: bool = False
     columns: bool = False
     kind_of: str = ""
+    cut: Callable[[Source, Sequence[int]], Cuts] | None = None
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""
@@ -229,7 +246,7 @@ def find_hits(
     request = Request(tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), progress=progress)
     if isinstance(place, Ranking):
         return FoundHits(request.hits(place, judgments), "table")
-    thing, entry, request = _identify(place, "run", format, request)
+    thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
     with naming(source.name if source else ""):
         if entry.find_hits is not None and duplicates == "error":
@@ -365,7 +382,7 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
 
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
     """The table in a place of what it holds, and the name of its format."""
-    thing, entry, request = _identify(place, holds, name, request)
+    thing, entry, request = identify(place, holds, name, request)
     with naming(thing.name if isinstance(thing, Source) else ""):
         return entry.read(thing, request), entry.name
 
@@ -389,7 +406,7 @@ def _duplicates(name: str) -> Duplicates:
     raise UnknownName(f"duplicates={name!r}; {suggest(name, get_args(Duplicates))}")
 
 
-def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:
+def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:
     """The source or object to read, its format, and the request with the part in the format's name: `mteb:en/test`."""
     if not isinstance(place, (str, Path, Source)):
         for entry in formats(holds):

@@ -18,7 +18,7 @@ from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io.files import SURE, Request, file_format
+from rankwell.io.files import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id
@@ -70,7 +70,9 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
             file.write(encode_id(text))
 
 
-@file_format("trec", "run", sniff=_sniff_run, find_hits=_find_hits, write=write_run, suffixes=(".run", ".trec", ".txt"))
+@file_format(
+    "trec", "run", sniff=_sniff_run, find_hits=_find_hits, write=write_run, suffixes=(".run", ".trec", ".txt"), cut=line_cuts
+)
 def read_run(source: Source, request: Request | None = None) -> Ranking:
     """The whole run; the items of a query stay in the order of the file.
 

@@ -161,6 +161,8 @@ def _same_plan(
             if was != each:
                 how = "was not an input" if was is None else _changes(was, each)
                 differing.append(f"{each['path']} has changed ({how})")
+        gone = [each["path"] for name, each in plan.inputs.items() if name not in inputs]
+        differing += [f"{path} is not an input any more" for path in gone]
     if not differing and limits.shards is not None:
         cut = kind.cut(options, limits._replace(memory=plan.memory))
         differing += [] if cut.boundaries == plan.boundaries else [f"it has {plan.parts} parts, this has {cut.parts}"]

@@ -18,6 +18,7 @@ from rankwell.store.places import (
     split_lines,
     split_part,
 )
+from rankwell.store.shards import SourceRange, line_starts, run_files
 
 __all__ = [
     "KEEPING",
@@ -25,10 +26,12 @@ __all__ = [
     "Cache",
     "Head",
     "Source",
+    "SourceRange",
     "decode_id",
     "encode_id",
     "exists",
     "first_bytes",
+    "line_starts",
     "naming",
     "packing",
     "refuse_blocked",
@@ -36,6 +39,7 @@ __all__ = [
     "refuse_irregular",
     "remote_url",
     "replacing",
+    "run_files",
     "scratch",
     "shard_files",
     "sources_of",

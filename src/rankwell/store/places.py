@@ -90,8 +90,12 @@ class Source:
 
     A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem: the file's name without
     folder and suffixes, `stdin` for standard input. file: on disk, compressed or not; None for standard input and pipes. An
-    object of a remote place (`s3://…`) is fetched into a file that ends with the process.
+    object of a remote place (`s3://…`) is fetched into a file that ends with the process. known_digest: taken before, "" if not.
+    rows: the first row of a Parquet file that is read, and that behind the last; None for all.
     """
+
+    known_digest: str = ""
+    rows: tuple[int, int] | None = None
 
     def __init__(self, place: str | Path) -> None:
         if not str(place):
@@ -194,6 +198,8 @@ class Source:
 
     def digest(self) -> str:
         """The SHA-256 of the file as it lies on disk, or of what came through standard input."""
+        if self.known_digest:
+            return self.known_digest
         import hashlib
 
         with self._raw() as stream:
@@ -277,14 +283,7 @@ def shard_files(place: str | Path) -> list[str]:
     A folder with `vectors.npy` is one file. Raises BadInput for a file in a folder of vectors that is neither vectors nor
     their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
-    url = remote_url(place)
-    if url is None:
-        is_folder = exists(place) and Path(place).is_dir()
-        names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
-        folder = f"{place}".rstrip("/")
-    else:
-        names = _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
-        folder = url.rstrip("/")
+    folder, names = folder_names(place)
     found = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
     if not found or "vectors.npy" in found:
         return []
@@ -293,6 +292,16 @@ def shard_files(place: str | Path) -> list[str]:
         what = f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of one ({', '.join(_BESIDE)})"
         raise BadInput(f"{what}; move it elsewhere.")
     return [f"{folder}/{name}" for name in found]
+
+
+def folder_names(place: str | Path) -> tuple[str, list[str]]:
+    """A folder, local or remote, without a slash at its end, and the names of its files in order of their bytes."""
+    url = remote_url(place)
+    if url is None:
+        is_folder = exists(place) and Path(place).is_dir()
+        names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
+        return f"{place}".rstrip("/") or "/", names
+    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:

@@ -26,7 +26,7 @@ from rankwell.store import STDIN, split_part, write_text
 Work = Callable[[Path, Progress], Any]
 """A command with its arguments; it writes its results into a folder."""
 
-_OWN = ("output", "overwrite", "format", "per_query")
+_OWN = ("output", "overwrite", "format", "per_query", "executor", "work", "memory", "shards", "dry_run")
 """Options that the runner sets itself."""
 
 
@@ -147,7 +147,7 @@ def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
 
 def _unknown(name: str, given: OptionValue, words: str, options: Iterable[str]) -> str:
     if name in _OWN:
-        return f"{given.where}: `rankwell bench` decides how results are written and printed; leave it out."
+        return f"{given.where}: `rankwell bench` decides how results are written and where cells are evaluated; leave it out."
     return f"{given.where}: `rankwell {words}` has no such option; {suggest(name, options)}"
 
 

@@ -1,5 +1,6 @@
 """Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds, Repeats, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io import connected, reader
+from rankwell.io import connected, reader, undamaged
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -23,8 +24,8 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, opened
-from rankwell.io.files import Request, Texts, file_format
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, on_disk, opened
+from rankwell.io.files import Cuts, Request, Texts, file_format
 from rankwell.store import Source
 
 
@@ -178,6 +179,17 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
                 raise BadInput(f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can.")
 
 
+def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
+    """Ranges of whole row groups of a Parquet file."""
+    with on_disk(source) as path, connected() as session, undamaged(f"{source.name}: "):
+        groups = session.execute(
+            "SELECT any_value(row_group_num_rows), sum(total_compressed_size) "
+            f"FROM parquet_metadata({sql_text(path)}) GROUP BY row_group_id ORDER BY row_group_id"
+        ).fetchall()
+    rows, ends = (np.cumsum(np.array([0, *each], dtype=np.int64)) for each in (zip(*groups, strict=True) if groups else ([], [])))
+    return Cuts(rows[np.minimum(np.searchsorted(ends, places), len(groups))].tolist(), int(rows[-1]))
+
+
 def _register(dialect: Dialect) -> None:
     def _bind(function: Any) -> Any:
         return partial(function, dialect=dialect)
@@ -186,8 +198,8 @@ def _register(dialect: Dialect) -> None:
         return partial(dialect.sniff, holds=holds)
 
     name, suffixes = dialect.name, dialect.suffixes
-    run = file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), write=_bind(write_run), suffixes=suffixes)
-    run(_bind(read_run))
+    run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
+    file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))

@@ -204,6 +204,11 @@ def records(head: Head) -> list[dict[str, Any]]:
     return found
 
 
+def _some_rows(path: Path, start: int, stop: int) -> str:
+    """The rows of a Parquet file from one to that before another; only the row groups that have them are read."""
+    return f"(SELECT * FROM {parquet(path, numbered=True)} WHERE file_row_number >= {start} AND file_row_number < {stop})"
+
+
 class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
@@ -216,7 +221,7 @@ class ColumnTable:
         head = Head.of(source)
         if dialect.name == "parquet":
             self.types, self._names, _ = glimpse(path)
-            self.source = parquet(path)
+            self.source = parquet(path) if source.rows is None else _some_rows(path, *source.rows)
             return
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.

@@ -1,43 +1,51 @@
 """Runs against judgments: each run is read, joined with the judgments, and measured under the rules of a convention."""
 
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
-from rankwell.core.tables import Bools, Judgments
+from rankwell.core.tables import Bools, Judgments, tie_rule
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
+from rankwell.io.shards import find_hits_in_shards
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.stats import check_intervals
-from rankwell.store import sources_of
-from rankwell.tasks.runs.options import RunOptions
+from rankwell.store import run_files, sources_of
+from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of
+from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
+from rankwell.tasks.runs.run_plan import part_options, refuse_unnamed
+
+Progress = Callable[[str, int, int], None]
+FindHits = Callable[[str, Any], io.FoundHits]
+"""The hits of the run of a name and a place."""
 
 
-@takes_options(RunOptions, "measures")
+@takes_options(EvaluateOptions, "measures")
 def evaluate(
-    judgments: Any,
-    runs: Any,
-    *,
-    options: RunOptions,
-    details: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
+    judgments: Any, runs: Any, *, options: EvaluateOptions, details: bool = False, progress: Progress | None = None
 ) -> Results:
     """The values of every run on every measure.
 
     judgments: a file, a BEIR folder, a mapping query -> item -> grade or query -> list or set of ids, a dataframe, or Judgments.
-    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a list of files, or a
-    mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may follow the runs.
-    details: keep the first items and every judged item of each query for a page.
+    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a folder with the shards
+    of one, a list of files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may
+    follow the runs. details: keep the first items and every judged item of each query for a page.
+    executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts, with which the same call goes
+    on after an interruption. Raises Unfinished with `executor="array"` while parts are missing; the message has what to submit.
     Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
 
     >>> import rankwell as rw
@@ -46,45 +54,87 @@ def evaluate(
     >>> result["RR"], result["P@1"]
     (0.75, 0.5)
     """
+    # Options of runs alone are options, too.
+    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
+    outcome = evaluate_runs(judgments, runs, options, parts, details=details, progress=progress)
+    if outcome.result is None:
+        raise Unfinished("\n".join([*outcome.notes, outcome.text]).strip())
+    return outcome.result
+
+
+def evaluate_runs(
+    judgments: Any, runs: Any, options: RunOptions, parts: PartOptions, *, details: bool, progress: Progress | None
+) -> PartOutcome:
+    """The results of runs, in one piece or in parts."""
     rules = Rules.resolve(options.convention, **{name: getattr(options, name) for name in Rules._fields if name != "convention"})
     labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
     if options.ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
     check_intervals(options.intervals, options.seed)
+    if parts.is_used:
+        listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
+        refuse_unnamed([judgments, *listed])
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
     place = io.judgments_file(judgments, options.split)
-    truth = read_run_judgments(place, labelled, options, exclude_self=rules.exclude_self)
+    reading = JudgmentOptions(
+        view=view_of(labelled),
+        format=options.judgments_format,
+        grade_column=options.grade_column,
+        exclude_self=bool(rules.exclude_self),
+    )
+    truth = read_run_judgments(place, reading)
     evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
     evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
-    for name, run in named.items():
-        found = io.find_hits(
-            run,
-            truth.flat,
-            format=options.run_format,
-            ties=rules.ties,
-            single_precision=rules.convention.single_precision,
-            keep=evaluation.keep,
-            duplicates=options.duplicates,
-            progress=progress_of(progress, name),
-        )
+    inputs = RunInputs(place if place is not judgments else None, {"judgments": place}, named, options)
+    if not parts.is_used:
+        return PartOutcome(_results(evaluation, inputs, partial(evaluation.find, options=options, progress=progress)))
+    given = part_options(place, reading, named, options.run_format, evaluation.request(options))
+
+    def _use(found: Any) -> Results:
+        return _results(evaluation, inputs, lambda name, _: found.find(name, truth.flat), found.digests)
+
+    words = ["rankwell", "evaluate", *(str(each)[:200] for each in (place, *named.values()))][:20]
+    return carry_out("runs", given, parts, shlex.join(words), progress, _use)
+
+
+class RunInputs(NamedTuple):
+    """The inputs of an evaluation. folder_file: the judgments' file in a BEIR folder, where one was named. runs: by name."""
+
+    folder_file: Path | None
+    judgments: Mapping[str, Any]
+    runs: Mapping[str, Any]
+    options: RunOptions
+
+
+def _results(
+    evaluation: "_RunEvaluation", inputs: RunInputs, find: FindHits, digests: Mapping[str, str] = MappingProxyType({})
+) -> Results:
+    """The results of runs whose hits are found in one process or in parts. digests: of files, by their names, where known."""
+    options, places = inputs.options, dict[str, Any]()
+    for name, run in inputs.runs.items():
+        found, files = find(name, run), run_files(run) if isinstance(run, (str, Path)) else []
+        places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         evaluation.formats[name] = found.format
-        evaluation.builder.notes += [*found.notes, *evaluation.mistakes(name, run, found, options.run_format)]
+        evaluation.builder.notes += found.notes
+        evaluation.builder.notes += evaluation.mistakes(name, files[0] if files else run, found, options.run_format)
         evaluation.add(name, found.hits)
-    sources = sources_of({"judgments": place}, named)
-    sizes = [each.file.stat().st_size for name, each in sources.items() if name in named and each.file]
+    sources = sources_of(inputs.judgments, places)
+    for source in sources.values():
+        source.known_digest = digests.get(source.name, "")
+    sizes = [each.file.stat().st_size for name, each in sources.items() if name in inputs.runs and each.file]
     if len(set(sizes)) < len(sizes):
         from rankwell.evaluation.mistakes import copies
 
-        evaluation.builder.notes += [each.sentence for each in copies(named)]
-    known = _query_texts(options.texts, place if details and place is not judgments else None)
+        evaluation.builder.notes += [each.sentence for each in copies(inputs.runs)]
+    known = _query_texts(options.texts, inputs.folder_file if evaluation.keep else None)
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
         sources=sources,
-        details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if details else None,
+        details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if evaluation.keep else None,
         queries=evaluation.query_columns(known),
         objects={"attributes": {} if known is None else known.attributes},
     )
@@ -97,15 +147,6 @@ def _query_texts(texts: Any, judged: Path | None) -> io.Texts | None:
     return None if texts is None else io.read_texts(texts)
 
 
-class RunJudgments(NamedTuple):
-    """The judgments of the measures' view, the same with one row per query and item, their format and the reader's notes."""
-
-    table: Any
-    flat: Judgments
-    format: str
-    notes: tuple[str, ...] = ()
-
-
 class _RunEvaluation:
     """The runs measured so far."""
 
@@ -116,6 +157,27 @@ class _RunEvaluation:
         self.details: dict[str, Details] = {}
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
+
+    def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> io.Request:
+        """The options of reading runs."""
+        single = self.rules.convention.single_precision
+        return io.Request(tie_rule(self.rules.ties), single, self.keep, duplicates=options.duplicates, progress=progress)
+
+    def find(self, name: str, run: Any, *, options: RunOptions, progress: Progress | None) -> io.FoundHits:
+        """The hits of a run, or of one in a folder of shards."""
+        request = self.request(options, progress_of(progress, name))
+        if isinstance(run, (str, Path)) and (files := run_files(run)):
+            return find_hits_in_shards(files, self.truth.flat, options.run_format, request)
+        return io.find_hits(
+            run,
+            self.truth.flat,
+            format=options.run_format,
+            ties=self.rules.ties,
+            single_precision=request.single_precision,
+            keep=self.keep,
+            duplicates=options.duplicates,
+            progress=request.progress,
+        )
 
     def mistakes(self, name: str, run: Any, found: io.FoundHits, run_format: str | None) -> list[str]:
         """The probable mistakes in the judgments and in one run."""
@@ -240,30 +302,3 @@ class _RunEvaluation:
                 for each in self.measures
             },
         }
-
-
-def read_run_judgments(
-    judgments: Any, measures: Sequence[LabelledMeasure], options: RunOptions, *, exclude_self: bool
-) -> RunJudgments:
-    """The judgments, each query's own item as junk where it is excluded. Raises BadUsage, and NothingToEvaluate for none."""
-    kinds = {each.measure.entry.view.__name__ for each in measures}
-    special = sorted(kinds - {"JudgedRankings"})
-    for each in measures:
-        if not hasattr(each.measure.entry.view, "join"):
-            command = {"AnswerPairs": "answers", "RankingPairs": "agree"}.get(each.measure.entry.view.__name__, "pairs")
-            raise BadUsage(f"{each.measure} compares no ranking with judgments; `rankwell {command}` computes it.")
-    if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
-        raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
-    if special == ["PreferenceRankings"]:
-        preferences = io.read_preferences(judgments, format=options.judgments_format)
-        return RunJudgments(preferences, preferences.judgments, "TREC preferences")
-    aspects: io.Aspects = "none"
-    if special:
-        aspects = "intents" if special == ["IntentRankings"] else "groups"
-    truth = io.find_judgments(judgments, format=options.judgments_format, aspects=aspects, grade_column=options.grade_column)
-    flat = truth.table.flat
-    if exclude_self:
-        flat = flat.with_junk({query: [query] for query in flat.queries})
-    if not flat.queries:
-        raise NothingToEvaluate("the judgments hold no query.")
-    return RunJudgments(truth.table, flat, truth.format, truth.notes)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
 from rankwell.core.tables.columns import Duplicates
+from rankwell.parts.execution import PartOptions
 from rankwell.stats import Intervals
 
 
@@ -65,3 +66,8 @@ class RunOptions:
     split: str | None = None
     run_format: str | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(RunOptions, PartOptions):
+    """Options of `evaluate`: those of runs, and those of the parts in which it is done."""

@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 from rankwell import report
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
+from rankwell.parts.execution import PartOptions
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.store import refuse_blocked
-from rankwell.tasks.runs.evaluation import evaluate as evaluate_runs
+from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
 
 
@@ -17,6 +18,7 @@ def evaluate(
     /,
     *runs: InputPlace,
     options: RunOptions,
+    parts: PartOptions,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
     output: FolderOption = None,
@@ -31,7 +33,7 @@ def evaluate(
     qrels
         File of judgments, or a BEIR folder; `-` is standard input.
     runs
-        Files of rankings.
+        Files of rankings. A folder is one run, whose rows lie in its files; so is an address of one (`s3://bucket/runs/`).
     per_query
         One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
     output
@@ -41,7 +43,10 @@ def evaluate(
         refuse_blocked(output, folder=True)
     if not runs:
         raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
-    result = evaluate_runs(qrels, list(runs), options=options, details=output is not None, progress=progress)
+    outcome = evaluate_runs(qrels, list(runs), options, parts, details=output is not None, progress=progress)
+    if outcome.result is None:
+        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+    result: Results = outcome.result
     notes = [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)

@@ -1,0 +1,223 @@
+"""Hits of a ranking whose rows lie in several shards: the queries that one shard has are counted there, all others once more.
+
+Counts of shards add up, as soon as the scores of all judged items of a query are known: each shard counts its rows above each
+item and those tied with it. A query whose rows lie in one shard needs no second count.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, offsets_of
+from rankwell.core.tables.ranking import Hits, Ranking, arrange
+from rankwell.store import encode_id
+
+_PRINTS_AT_ONCE = 1 << 22
+_BY_ID = ("id-asc", "id-desc")
+
+
+class SharedQueries(NamedTuple):
+    """The judged queries with rows in several shards, and their judged items in any of these, which are the targets to count for.
+
+    queries: (shared,) indices into the judgments' queries, ascending. owner: (targets,) index into `queries`, ascending. row: of
+    the judgments. score. shard: that has the item. before: (targets,) tied items of that shard which come earlier there.
+    shards: those that have any of the queries, ascending.
+    """
+
+    queries: Ints
+    owner: Ints
+    row: Ints
+    score: Floats
+    shard: Ints
+    before: Ints
+    shards: Ints
+
+
+class SharedCounts(NamedTuple):
+    """The rows of shared queries in one shard, counted. target: (counted,) index of the target, ascending.
+
+    above, tied: (counted,) rows that score higher than the target, and the same. before: those of the tied that precede it by id;
+    0 under other rules. owner: (rows,) index into the shared queries, ascending. prints: (rows,) of the items, ascending within
+    a query.
+    """
+
+    target: Ints
+    above: Ints
+    tied: Ints
+    before: Ints
+    owner: Ints
+    prints: NDArray[np.uint64]
+
+
+def item_prints(items: Iterable[str]) -> NDArray[np.uint64]:
+    """(items,) 64-bit prints of ids, the same on every machine; different ids hardly ever share one."""
+    return np.frombuffer(b"".join(blake2b(encode_id(item), digest_size=8).digest() for item in items), dtype="<u8")
+
+
+def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
+    """The queries that several shards have, with their targets. shards: the hits of each, which are read twice."""
+    having = sum(((hits.retrieved > 0).astype(np.int64) for hits in shards), np.int64(0))
+    is_shared = np.atleast_1d(having > 1)
+    columns: list[tuple[Any, ...]] = []
+    concerned = list[int]()
+    if is_shared.any():
+        for shard, hits in enumerate(shards):
+            concerned += [shard] if hits.retrieved[is_shared].any() else []
+            own = np.flatnonzero(is_shared[hits.query])
+            columns.append((hits.query[own], hits.row[own], hits.score[own], np.full(len(own), shard), hits.before[own]))
+    none = np.zeros(0, dtype=np.int64)
+    query, row, score, shard, before = (np.concatenate(each) for each in zip(*columns, strict=True)) if columns else (none,) * 5
+    order = np.lexsort((shard, row))
+    queries = np.flatnonzero(is_shared)
+    owner = np.searchsorted(queries, query[order])
+    score = score[order].astype(np.float64)
+    return SharedQueries(queries, owner, row[order], score, shard[order], before[order], np.array(concerned, dtype=np.int64))
+
+
+def count_shared(
+    ranking: Ranking, judgments: Judgments, shared: SharedQueries, *, ties: TieRule, single_precision: bool = False
+) -> SharedCounts:
+    """Counts the rows of one shard among the targets. single_precision: whether scores are rounded to 32 bits first."""
+    names = {judgments.queries[query]: place for place, query in enumerate(shared.queries.tolist())}
+    own = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
+    rows = np.flatnonzero(own >= 0)
+    owner, scores = own[rows], ranking.scores[rows]
+    if single_precision:
+        with np.errstate(over="ignore"):
+            scores = scores.astype(np.float32).astype(np.float64)
+    items = [ranking.items[row] for row in rows.tolist()]
+    prints = item_prints(items)
+    target = np.flatnonzero(np.isin(shared.owner, owner))
+    targets = shared.owner[target]
+    # Scores as their places among all different ones: query and score are one integer.
+    values, place = np.unique(np.concatenate([scores, shared.score[target]]), return_inverse=True)
+    step = len(values) + 1
+    keys, wanted = owner * step + place[: len(rows)], targets * step + place[len(rows) :]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    above = np.searchsorted(keys, (targets + 1) * step) - last
+    before = np.zeros(len(target), dtype=np.int64)
+    if ties in _BY_ID:
+        tied = np.flatnonzero(last > first)
+        for group in np.split(tied, np.flatnonzero(np.diff(first[tied])) + 1) if len(tied) else ():
+            rivals = [encode_id(items[row]) for row in order[first[group[0]] : last[group[0]]].tolist()]
+            judged: list[int] = shared.row[target[group]].tolist()
+            before[group] = _preceding(rivals, [judgments.items[row] for row in judged], ties)
+    by_print = np.lexsort((prints, owner))
+    return SharedCounts(target, above, last - first, before, owner[by_print], prints[by_print])
+
+
+def _preceding(rivals: list[bytes], targets: Sequence[str], ties: TieRule) -> Ints:
+    """For each target the rivals that precede it by id."""
+    ids = [encode_id(target) for target in targets]
+    both = np.array(sorted({*rivals, *ids}), dtype=object)
+    place = {each: number for number, each in enumerate(both.tolist())}
+    ordered = np.sort(np.array([place[rival] for rival in rivals]))
+    mine = np.array([place[target] for target in ids])
+    if ties == "id-asc":
+        return np.searchsorted(ordered, mine)
+    return len(ordered) - np.searchsorted(ordered, mine, side="right")
+
+
+def repeated_prints(shared: SharedQueries, counts: Mapping[int, SharedCounts]) -> Iterator[tuple[int, int]]:
+    """The index of the query, and the print, of each item that seems to appear in several shards; queries in order."""
+    start, rows = 0, sum((np.bincount(each.owner, minlength=len(shared.queries)) for each in counts.values()), np.int64(0))
+    bounds = np.cumsum(np.atleast_1d(rows))
+    while start < len(shared.queries):
+        done = bounds[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(bounds, done + _PRINTS_AT_ONCE, side="right")))
+        slices = [(each, slice(*np.searchsorted(each.owner, [start, stop]).tolist())) for each in counts.values()]
+        owner = np.concatenate([each.owner[own] for each, own in slices])
+        prints = np.concatenate([each.prints[own] for each, own in slices])
+        order = np.lexsort((prints, owner))
+        owner, prints = owner[order], prints[order]
+        again = np.flatnonzero((owner[1:] == owner[:-1]) & (prints[1:] == prints[:-1]))
+        yield from dict.fromkeys((int(shared.queries[owner[at]]), int(prints[at])) for at in again.tolist())
+        start = stop
+
+
+def join_hits(
+    shards: Iterable[Hits],
+    shared: SharedQueries,
+    counts: Mapping[int, SharedCounts],
+    judgments: Judgments,
+    *,
+    ties: TieRule,
+    keep: int = 0,
+) -> Hits:
+    """The hits of all rows, as if the shards were one table, one behind the other. counts: of the shards that have any."""
+    n = len(judgments.queries)
+    is_shared = np.zeros(n, dtype=np.bool_)
+    is_shared[shared.queries] = True
+    retrieved, present = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    unknown, tops = dict[str, int](), list[Ranking]()
+    columns = [_shared_columns(shared, counts, ties)]
+    for hits in shards:
+        alone = np.flatnonzero(~is_shared[hits.query])
+        columns.append(tuple(each[alone] for each in (hits.row, hits.score, hits.above, hits.tied, hits.before)))
+        retrieved += hits.retrieved
+        present |= hits.present
+        for query, size in hits.unknown.items():
+            unknown[query] = unknown.get(query, 0) + size
+        tops += [] if hits.top is None else [hits.top]
+    row, score, above, tied, before = (np.concatenate(each) for each in zip(*columns, strict=True))
+    order = np.argsort(row)
+    row = row[order]
+    return Hits(
+        judgments.query_of_row[row],
+        row,
+        score[order],
+        above[order],
+        tied[order],
+        before[order],
+        retrieved,
+        present,
+        {query: unknown[query] for query in sorted(unknown, key=encode_id)},
+        _joined_top(tops, judgments, is_shared, ties, keep) if keep else None,
+    )
+
+
+def _shared_columns(shared: SharedQueries, counts: Mapping[int, SharedCounts], ties: TieRule) -> tuple[Any, ...]:
+    """Row, score, above, tied and before of the targets."""
+    above, tied = np.zeros((2, len(shared.row)), dtype=np.int64)
+    before = np.zeros(len(shared.row), dtype=np.int64) if ties in _BY_ID else shared.before.copy()
+    for shard, each in counts.items():
+        above[each.target] += each.above
+        tied[each.target] += each.tied
+        if ties in _BY_ID:
+            before[each.target] += each.before
+        else:
+            earlier = shared.shard[each.target] > shard
+            before[each.target[earlier]] += each.tied[earlier]
+    return shared.row, shared.score, above, tied, before
+
+
+def _joined_top(tops: Sequence[Ranking], judgments: Judgments, is_shared: Bools, ties: TieRule, keep: int) -> Ranking:
+    """The first items of each query, from those of each shard."""
+    nowhere = np.zeros(0, dtype=np.int64)
+    index = [np.array([judgments.index[query] for query in top.queries], dtype=np.int64) for top in tops]
+    owner = np.concatenate([nowhere, *(own[top.query_of_row] for own, top in zip(index, tops, strict=True))])
+    scores = np.concatenate([np.zeros(0), *(top.scores for top in tops)])
+    items = [item for top in tops for item in top.items]
+    order = np.argsort(owner, kind="stable")
+    queries = np.unique(np.concatenate([nowhere, *index]))
+    bounds = np.searchsorted(owner[order], np.append(queries, len(judgments.queries)))
+    kept = [nowhere]
+    for query, (start, stop) in zip(queries.tolist(), pairwise(bounds.tolist()), strict=True):
+        rows = order[start:stop]
+        if is_shared[query]:
+            names = [encode_id(items[row]) for row in rows.tolist()]
+            rows = rows[arrange(scores[rows], names.__getitem__, ties)[:keep]]
+        kept.append(rows)
+    rows = np.concatenate(kept)
+    return Ranking(
+        queries=tuple(map(judgments.queries.__getitem__, queries.tolist())),
+        offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
+        items=[items[row] for row in rows.tolist()],
+        scores=scores[rows],
+    )

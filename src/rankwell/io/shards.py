@@ -1,0 +1,128 @@
+"""A run in shards: a folder of files of one format, of which each may hold any rows; and ranges of one large file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.shared_hits import (
+    SharedCounts,
+    SharedQueries,
+    count_shared,
+    item_prints,
+    join_hits,
+    repeated_prints,
+    shared_queries,
+)
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, naming
+from rankwell.io.files import Format, FoundHits, Request, identify
+from rankwell.store import Source, SourceRange
+
+
+def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: str | None, request: Request) -> FoundHits:
+    """The hits of a run in several files, as if they were one behind the other.
+
+    Raises as `find_hits`; DuplicateItem for an item that a judged query lists in two files.
+    """
+    sources = [Source(file) for file in files]
+    entry = shards_format(sources, run_format, request)
+    shards, progress, request = list[Hits](), request.progress, replace(request, progress=None)
+    sizes = [source.file.stat().st_size if source.file else 0 for source in sources]
+    for number, source in enumerate(sources):
+        shards.append(shard_hits(source, entry, judgments, request))
+        if progress is not None:
+            progress(sum(sizes[: number + 1]), sum(sizes))
+    shared = shared_queries(shards)
+    check_targets(shared, judgments, sources, entry, request)
+    counts = {number: shard_counts(sources[number], entry, judgments, shared, request) for number in shared.shards.tolist()}
+    check_prints(shared, counts, judgments, sources, entry, request)
+    hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
+    return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
+
+
+def shards_format(sources: Sequence[Source], run_format: str | None, request: Request) -> Format:
+    """The format of all shards; notes on it are added to the request. Raises BadInput where two have different ones."""
+    first, whole = "", None
+    for source in sources:
+        _, entry, found = identify(source, "run", run_format, request)
+        if found.part:
+            raise BadUsage(f"{run_format} names a part of a file, and {source.name} is one of several files; leave it out.")
+        if whole is not None and entry.name != whole.name:
+            what = f"{source.name} is {entry.name}, {first} is {whole.name}"
+            raise BadInput(f"{what}; the shards of a run have one format. Move what belongs elsewhere, or name the format.")
+        if whole is None:
+            first, whole = source.name, entry
+    if whole is None:
+        raise ValueError("a run has no shards")
+    return whole
+
+
+def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Request) -> Hits:
+    """The hits of one shard, whose errors name the line or the row in its file."""
+    try:
+        with naming(source.name):
+            if entry.find_hits is not None and request.duplicates == "error":
+                return entry.find_hits(source, judgments, request)
+            return request.hits(entry.read(source, request), judgments)
+    except BadInput:
+        if isinstance(source, SourceRange):
+            shard_hits(source.whole, entry, judgments, request)
+        raise
+
+
+def shard_counts(source: Source, entry: Format, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts:
+    """The rows of one shard counted among the judged items of other shards."""
+    ranking = _ranking(source, entry)
+    return count_shared(ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision)
+
+
+def _ranking(source: Source, entry: Format) -> Ranking:
+    with naming(source.name):
+        return entry.read(source, Request(duplicates="keep"))
+
+
+def check_targets(
+    shared: SharedQueries, judgments: Judgments, sources: Sequence[Source], entry: Format, request: Request
+) -> None:
+    """Raises DuplicateItem for a judged item in two shards, BadUsage where repeated items of shared queries are to be dropped."""
+    if request.duplicates != "error" and len(shared.queries):
+        query = judgments.queries[int(shared.queries[0])]
+        what = f"--duplicates {request.duplicates}: query {query!r} has rows in several files or parts of a file"
+        raise BadUsage(f"{what}, so that repeated items cannot be found in one; leave it out, or put each query into one file.")
+    again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
+    if len(again):
+        item = judgments.items[int(shared.row[again[0]])]
+        query = int(shared.queries[shared.owner[again[0]]])
+        _refuse_repeated(query, int(item_prints([item])[0]), judgments, sources, entry, request)
+
+
+def check_prints(
+    shared: SharedQueries,
+    counts: Mapping[int, SharedCounts],
+    judgments: Judgments,
+    sources: Sequence[Source],
+    entry: Format,
+    request: Request,
+) -> None:
+    """Raises DuplicateItem for any item that a judged query lists in two shards."""
+    for query, item_print in repeated_prints(shared, counts):
+        _refuse_repeated(query, item_print, judgments, sources, entry, request)
+
+
+def _refuse_repeated(
+    query: int, item_print: int, judgments: Judgments, sources: Sequence[Source], entry: Format, request: Request
+) -> None:
+    """Raises DuplicateItem where an item of this print appears in two shards; two items may share a print."""
+    name, seen = judgments.queries[query], dict[str, Source]()
+    for source in sources:
+        ranking = _ranking(source, entry)
+        items = ranking.items[ranking.rows_of(name)]
+        rows: list[int] = (item_prints(items) == item_print).nonzero()[0].tolist()
+        for item in (items[row] for row in rows):
+            if (first := seen.setdefault(item, source)) is source:
+                continue
+            if isinstance(source, SourceRange) and first.name == source.name:
+                # One reader of the whole file names both lines.
+                shard_hits(source.whole, entry, judgments, request)
+            what = f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
+            raise DuplicateItem(f"{what}; keep one of them. A folder is one run: name the files of several runs one by one.")

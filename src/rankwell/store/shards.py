@@ -1,0 +1,123 @@
+"""Shards of a run: the files of a folder, and ranges of a file, whole lines of a text or rows of a Parquet file."""
+
+import io
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rankwell.errors import BadInput
+from rankwell.store.places import Source, exists, folder_names, remote_url
+
+_OTHERS = {
+    "corpus.jsonl": "a BEIR data set",
+    "qrels": "a BEIR data set",
+    "manifest.json": "a result folder",
+    "plan.json": "a work folder",
+}
+"""Names in folders that are not runs."""
+_NEAR = 1 << 20
+
+
+def run_files(place: str | Path) -> list[str]:
+    """The files of a run in a folder, local or remote, in order of their names' bytes; empty for another place.
+
+    Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a data set, results, the parts
+    of some work, folders, or nothing.
+    """
+    is_local, inside = remote_url(place) is None, list[str]()
+    if is_local:
+        if not exists(place) or not Path(place).is_dir():
+            return []
+        inside = sorted(each.name for each in Path(place).iterdir() if each.is_dir() and not each.name.startswith((".", "_")))
+    folder, names = folder_names(place)
+    if mark := next((each for each in _OTHERS if each in (*names, *inside)), None):
+        raise BadInput(f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a folder of files of one run.")
+    found = [name for name in names if not name.startswith((".", "_"))]
+    if is_local and (inside or not found):
+        what = f"{folder}/{inside[0]} is a folder" if inside else f"{folder} is a folder without files"
+        raise BadInput(f"{what}; expected the files of one run in one folder.")
+    return [f"{folder}/{name}" for name in found]
+
+
+class SourceRange(Source):
+    """Some lines of a plain text file, from byte `start` to byte `stop`; with `of_rows` some rows of a Parquet file.
+
+    Messages of readers count lines and rows from the start of the range: read the whole file for the place of a mistake.
+    """
+
+    def __init__(self, place: str | Path, start: int, stop: int, *, of_rows: bool = False) -> None:
+        super().__init__(place)
+        self._place, self._span = place, (start, stop)
+        self.rows = (start, stop) if of_rows else None
+
+    @cached_property
+    def compression(self) -> str:
+        """None: ranges are of plain files."""
+        return ""
+
+    @cached_property
+    def marked(self) -> bool:
+        """Whether the range begins with the byte order mark of the file."""
+        return self.rows is None and self._span[0] == 0 and self.whole.marked
+
+    @property
+    def whole(self) -> Source:
+        """The whole file, of the same name in messages."""
+        found = Source(self._place)
+        found.name = self.name
+        return found
+
+    @property
+    def path(self) -> Path | None:
+        """The file, of which `rows` are read; None where the content is a part of the file's bytes."""
+        return None if self.rows is None else self.file
+
+    @contextmanager
+    def _content(self) -> Generator[BinaryIO]:
+        with self._raw() as raw:
+            if self.rows is not None:
+                yield raw
+                return
+            raw.seek(self._span[0])
+            yield io.BufferedReader(_Limited(raw, self._span[1] - self._span[0]), 1 << 20)
+
+
+class _Limited(io.RawIOBase):
+    """So many bytes of a stream."""
+
+    def __init__(self, stream: BinaryIO, left: int) -> None:
+        self._stream, self._left = stream, left
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills the buffer as far as the bytes go; 0 at the end."""
+        size = min(len(buffer), self._left)
+        piece = self._stream.read(size)
+        buffer[: len(piece)] = piece
+        self._left -= len(piece)
+        return len(piece)
+
+
+def line_starts(path: Path, places: Sequence[int]) -> list[int]:
+    """For each place of a file the beginning of a line at it or behind it; the size of the file where there is none.
+
+    That of the next line whose first word is another than that of the line before, where one is near; else that of the next line.
+    """
+    found = list[int]()
+    with path.open("rb") as stream:
+        for place in places:
+            stream.seek(max(place - 1, 0))
+            stream.readline()
+            first, at, before = stream.tell(), stream.tell(), list[bytes]()
+            while at - first < _NEAR and (line := stream.readline()):
+                word = line.split(None, 1)[:1]
+                if before and word != before:
+                    break
+                before, at = word, at + len(line)
+            found.append(at if at - first < _NEAR else first)
+    return found

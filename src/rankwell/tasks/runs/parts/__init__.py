@@ -1,0 +1,1 @@
+"""Kinds of parts of runs against judgments."""

@@ -1,0 +1,94 @@
+"""Runs in parts: a part counts the judged items in some files, or in ranges of them."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.shared_hits import SharedCounts, join_hits, shared_queries
+from rankwell.io.files import FoundHits
+from rankwell.io.shards import check_prints, check_targets, shard_hits
+from rankwell.parts import KINDS, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.store import write_bytes
+from rankwell.tasks.runs.run_plan import RunPlan, StoredRun, cut_runs, files_of, source_of
+from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, shared_content, write_shards
+
+_SHARED = "shared.arrays"
+"""The file of the queries that several shards have, in the work folder."""
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    """The hits of the shards of a part."""
+    plan = RunPlan(inputs)
+    judgments, shards = plan.judgments.flat, list[StoredShard]()
+    for shard in plan.parts[index]:
+        source, request = plan.source(shard), plan.request
+        hits = shard_hits(source, plan.files[shard.file].entry, judgments, request)
+        # The manifest of a result has the digests of its files.
+        digest = source.digest() if request.keep and shard.start is None else ""
+        shards.append(StoredShard(hits, tuple(request.notes), digest))
+    return PartContent(".arrays", partial(write_shards, shards, judgments), plan.inputs)
+
+
+def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRound | None:
+    """The counts of queries that several shards have, in those shards; the file of what to count is written into the folder."""
+    plan = RunPlan(inputs)
+    shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.notes))]
+    parts: list[list[list[int | None]]] = [[] for _ in plan.parts]
+    for run, each in enumerate(shared):
+        if len(each.queries):
+            own = plan.shards(run)
+            sources = [plan.source(shard) for _, shard in own]
+            check_targets(each, plan.judgments.flat, sources, plan.entry(run), plan.request)
+            for number in each.shards.tolist():
+                part, shard = own[number]
+                parts[part].append([run, number, *shard])
+    parts = [each for each in parts if each]
+    if not parts:
+        return None
+    path, content = folder.absolute() / _SHARED, shared_content(shared)
+    # A plan knows its inputs by their times, so that a file that is right stays.
+    if not path.is_file() or path.read_bytes() != content:
+        write_bytes(path, content)
+    first = {"options": inputs.options, "boundaries": inputs.boundaries}
+    return SecondRound("shared queries", {**first, "shared": str(path), "parts": parts})
+
+
+class FoundRuns:
+    """The hits of runs in files of parts. folder: of the first round."""
+
+    def __init__(self, plan: RunPlan, files: Sequence[Path], folder: Path) -> None:
+        self._plan, self._files, further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
+        self._shared = read_shared(folder / _SHARED) if further else []
+        self._counts: list[dict[int, SharedCounts]] = [{} for _ in plan.notes]
+        for run, shard, counts in (each for file in further for each in read_counts(file)):
+            self._counts[run][shard] = counts
+        self.digests: dict[str, str] = {}
+        """The digests of files that parts have taken, by the names of the files."""
+
+    def find(self, name: str, judgments: Judgments) -> FoundHits:
+        """The hits of a run. Raises DuplicateItem for an item that a judged query lists in two shards."""
+        plan, keep = self._plan, self._plan.request.keep
+        run = [each for each, *_ in plan.options["runs"]].index(name)
+        own, stored = plan.shards(run), StoredRun(plan, self._files, run, judgments if keep else None)
+        if self._shared:
+            sources = [plan.source(shard) for _, shard in own]
+            check_prints(self._shared[run], self._counts[run], judgments, sources, plan.entry(run), plan.request)
+        notes, first = list(plan.notes[run]), None
+        for (_, shard), each in zip(own, stored.stored(), strict=True):
+            first, notes = first or each.hits, [*notes, *each.notes]
+            self.digests |= {plan.files[shard.file].name: each.digest} if each.digest else {}
+        if first is None:
+            raise ValueError("a run has no shards")
+        if len(own) > 1:
+            shared = self._shared[run] if self._shared else shared_queries(())
+            first = join_hits(stored, shared, self._counts[run], judgments, ties=plan.request.ties, keep=keep)
+        file = plan.files[own[0][1].file]
+        return FoundHits(first, file.format, tuple(dict.fromkeys(notes)), source_of(file))
+
+
+def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> FoundRuns:
+    return FoundRuns(RunPlan(inputs), files, folder)
+
+
+KINDS.add("runs", PartKind("runs", "Runs against judgments", files_of, cut_runs, _part, _merge, second=_second))

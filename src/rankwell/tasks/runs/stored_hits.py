@@ -1,0 +1,115 @@
+"""Files of parts of runs: hits and counts as arrays, one `.npy` behind the other."""
+
+import json
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables import Ints, Judgments, offsets_of
+from rankwell.core.tables.arrays import read_npy
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.store import decode_id, encode_id
+
+
+class StoredShard(NamedTuple):
+    """The hits of a shard, the notes of its reader, and the digest of its file; the empty text where it is not known."""
+
+    hits: Hits
+    notes: tuple[str, ...] = ()
+    digest: str = ""
+
+
+def _write(stream: BinaryIO, arrays: Sequence[Any]) -> None:
+    for array in arrays:
+        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def _text(content: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(content, dtype=np.uint8)
+
+
+def _names(names: Sequence[str]) -> tuple[Ints, NDArray[np.uint8]]:
+    """The lengths of ids, and the ids one behind the other."""
+    raw = list(map(encode_id, names))
+    return np.array(list(map(len, raw)), dtype=np.int64), _text(b"".join(raw))
+
+
+def _ids(lengths: Ints, text: NDArray[np.uint8]) -> list[str]:
+    content = text.tobytes()
+    return [decode_id(content[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist())]
+
+
+def write_shards(shards: Sequence[StoredShard], judgments: Judgments, stream: BinaryIO) -> None:
+    """Writes the hits of some shards."""
+    for hits, notes, digest in shards:
+        top = hits.top
+        header = {"queries": len(judgments.queries), "notes": notes, "digest": digest, "top": top is not None}
+        present = np.flatnonzero(hits.present | (hits.retrieved > 0))
+        _write(stream, [_text(json.dumps(header).encode()), present, hits.present[present], hits.retrieved[present]])
+        _write(stream, [hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before])
+        _write(stream, [*_names(list(hits.unknown)), np.array(list(hits.unknown.values()), dtype=np.int64)])
+        if top is not None:
+            queries = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
+            _write(stream, [queries, top.offsets, *_names(top.items), top.scores])
+
+
+def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard]:
+    """The hits of the shards in a file, one after the other. judgments: that they were counted under; None: no first items."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        while stream.tell() < size:
+            header = json.loads(read_npy(stream).tobytes())
+            at, is_present, rows = (read_npy(stream) for _ in range(3))
+            retrieved, present = (np.zeros(header["queries"], dtype=kind) for kind in (np.int64, np.bool_))
+            retrieved[at], present[at] = rows, is_present
+            query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
+            lengths, names, counts = (read_npy(stream) for _ in range(3))
+            unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))
+            top = _read_top(stream, judgments) if header["top"] else None
+            hits = Hits(query, row, score, above, tied, before, retrieved, present, unknown, top)
+            yield StoredShard(hits, tuple(header["notes"]), header["digest"])
+
+
+def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:
+    queries, offsets, lengths, text, scores = (read_npy(stream) for _ in range(5))
+    if judgments is None:
+        return None
+    return Ranking(tuple(map(judgments.queries.__getitem__, queries.tolist())), offsets, _ids(lengths, text), scores)
+
+
+def shared_content(shared: Sequence[SharedQueries]) -> bytes:
+    """The shared queries of each run, as `read_shared` reads them."""
+    stream = BytesIO()
+    for each in shared:
+        _write(stream, each)
+    return stream.getvalue()
+
+
+def read_shared(file: Path) -> list[SharedQueries]:
+    """The shared queries of each run."""
+    size, found = file.stat().st_size, list[SharedQueries]()
+    with file.open("rb") as stream:
+        while stream.tell() < size:
+            found.append(SharedQueries(*(read_npy(stream) for _ in SharedQueries._fields)))
+    return found
+
+
+def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: BinaryIO) -> None:
+    """Writes the counts of some shards, each with its run and its place among the run's shards."""
+    for run, shard, each in counts:
+        _write(stream, [np.array([run, shard], dtype=np.int64), *each])
+
+
+def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:
+    """The counts in a file, as `write_counts` takes them."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        while stream.tell() < size:
+            run, shard = read_npy(stream).tolist()
+            yield run, shard, SharedCounts(*(read_npy(stream) for _ in SharedCounts._fields))
