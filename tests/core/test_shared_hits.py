@@ -105,3 +105,26 @@ def test_an_item_in_two_shards_is_found_whether_judged_or_not(monkeypatch: pytes
     prints = shared_hits.item_prints(["x", "a1"]).tolist()
     assert list(repeated_prints(shared, counts)) == [(0, prints[0]), (1, prints[1])]
     assert np.diff(shared.row).tolist() == [0]
+
+
+def test_prints_are_those_of_the_formula_and_differ_between_ids():
+    ids = ["", "a", "b", "ab", "ba", "é", "a\nb", "b\na", "\udcff", *(f"doc{number}" for number in range(3000))]
+    factors = np.random.PCG64(20).random_raw(9).tolist()
+
+    prints = shared_hits.item_prints(ids).tolist()
+
+    raw = [[*each.encode("utf-8", "surrogateescape"), ord("\n")] for each in ids]
+    assert prints == [sum((byte + 1) * factor for byte, factor in zip(each, factors, strict=False)) % 2**64 for each in raw]
+    assert prints[100:] == shared_hits.item_prints(ids[100:]).tolist()
+    assert len(set(prints)) == len(ids)
+
+
+def test_two_items_that_share_a_print_are_not_one_item(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shared_hits, "item_prints", lambda items: np.ones(len(items), dtype=np.uint64))
+    shards = [[("q1", "x", 1.0)], [("q1", "y", 2.0)]]
+    tables = list(map(table, shards))
+    shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
+
+    counts = {shard: count_shared(each, JUDGMENTS, shared, ties="id-desc") for shard, each in enumerate(tables)}
+
+    assert list(repeated_prints(shared, counts)) == [(0, 1)]

@@ -139,7 +139,7 @@ def unique_rows(
     queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Repeats, twice: set[str] | None = None
 ) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
     """The rows, of repeated items the `first` or the `best` in its place; others change nothing. twice: notes their queries."""
-    if duplicates == "error":
+    if duplicates == "error" or (duplicates == "keep" and twice is None):
         return queries, items, values
     chosen: dict[tuple[str, str], int] = {}
     for row, pair in enumerate(zip(queries, items, strict=True)):

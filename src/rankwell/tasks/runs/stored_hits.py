@@ -66,7 +66,7 @@ def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard
         while stream.tell() < size:
             header = json.loads(read_npy(stream).tobytes())
             at, is_present, rows = (read_npy(stream) for _ in range(3))
-            retrieved, present = (np.zeros(header["queries"], dtype=kind) for kind in (np.int64, np.bool_))
+            retrieved, present = np.zeros(header["queries"], dtype=np.int64), np.zeros(header["queries"], dtype=np.bool_)
             retrieved[at], present[at] = rows, is_present
             query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
             lengths, names, counts = (read_npy(stream) for _ in range(3))
