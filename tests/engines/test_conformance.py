@@ -1,10 +1,10 @@
 """Every engine of the registry meets every point; and a point that is not met is a failure by its name."""
 
-import itertools
 import json
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -155,11 +155,8 @@ class Strangers(WordOverlap):
 
 
 class Moody(WordOverlap):
-    number = itertools.count()
-
     def search(self, query: str, k: int) -> Any:
-        found = super().search(query, k)
-        return found[next(self.number) % 2 :]
+        return super().search(query, k)[threading.current_thread() is not threading.main_thread() :]
 
 
 class Fragile(WordOverlap):
