@@ -52,6 +52,7 @@ from rankwell.tasks.answers.formats import read_questions as read_questions
 from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
+from rankwell.tasks.captions.options import CaptionPartOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
@@ -115,6 +116,11 @@ def captions(
     scores: Any = ...,
     positives: Any = ...,
     *,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    dry_run: bool = ...,
     queries: Any = ...,
     gallery: Any = ...,
     metric: Literal["cosine", "dot", "l2"] | None = ...,
@@ -135,7 +141,7 @@ def captions(
     seed: int = ...,
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
-    options: CaptionOptions | None = ...,
+    options: CaptionPartOptions | None = ...,
 ) -> Results: ...
 def compare_values(
     values: Sequence[Values],

@@ -14,7 +14,7 @@ from rankwell.commands.search import search as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.neighbours import TopK
 from rankwell.parts import KINDS, Limits
-from rankwell.parts import search as kind
+from rankwell.parts import lists as kind
 from rankwell.parts.vectors import Ids
 from rankwell.store import decode_id
 

@@ -4,19 +4,17 @@ Whatever the backend, block sizes or threads, the results are the same to the la
 what is clearly above or below, and the rest is scored in float64 by `rankwell.core.kernels.similarity`.
 """
 
-import os
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs, Exclusion, Groups, ProductHits, Shortlist, width
+from rankwell.core.kernels.products import Best, Exclude, ExcludedPairs, Exclusion, Groups, Multiplier, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, score_pairs
 from rankwell.core.kernels.sweep import Passes, QueryRange, SomeFindings, Sweep, plan_passes, ranges_of
-from rankwell.core.kernels.workers import processors, spare_memory
+from rankwell.core.kernels.workers import blas_threads, processors, spare_memory
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints, RankCounts
@@ -36,25 +34,6 @@ _FREE = 32
 _PRODUCTS_SCORED, _OVERHEAD = 32, 300
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
-
-
-class Multiplier(Protocol):
-    """Multiplies blocks of vectors; made for one set of queries."""
-
-    def load(self, items: Reals) -> None:
-        """Sets the (items, width) vectors to multiply; they may change once another block is loaded."""
-        ...
-
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
-        """All pairs with a product of at least `cut` that are not excluded; cut, slack: (queries,).
-
-        A pair may be missing if `keep` others of its query have products above its own by more than twice the slack.
-        """
-        ...
-
-    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
-        """Number of items above `high` that are not excluded, and the pairs in between; low, high: (queries, m)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -164,13 +143,15 @@ def ranks_of(
     items: Embeddings | Vectors,
     wanted: Ints,
     *,
+    places: Ints | None = None,
     options: SearchOptions,
     progress: Progress | None = None,
 ) -> RankCounts:
     """For each query and each of its wanted items the numbers of items that score higher and the same; counted, never sorted.
 
-    wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to request one is an error. The rank
-    of an item is `above + 1` at best and `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
+    wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of equal score, None for that of the
+    table. Excluded items are not counted; to request one is an error. The rank of an item is `above + 1` at best and
+    `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
     """
     task = _Task(queries, items, options, progress)
     if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
@@ -178,13 +159,51 @@ def ranks_of(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
             f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
         )
-    found = RankCounts(np.full(wanted.shape, np.nan), *(np.full(wanted.shape, -1, dtype=np.int64) for _ in range(3)))
+
+    def _wanted(part: slice) -> RankTargets:
+        mine = wanted[part]
+        row, column = np.nonzero(mine >= 0)
+        task.refuse_excluded(row + part.start, mine[row, column])
+        scores = np.full(mine.shape, np.nan)
+        scores[row, column] = task.score(row + part.start, mine[row, column])
+        return RankTargets(scores, mine if places is None else places[mine])
+
+    return _counted(task, wanted.shape, _wanted, places)
+
+
+class RankTargets(NamedTuple):
+    """Items whose ranks are counted, (queries, m): exact scores, NaN for none, and places among items of equal score."""
+
+    scores: Floats
+    places: Ints
+
+
+@takes_options(SearchOptions)
+def counts_among(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    wanted: RankTargets,
+    *,
+    places: Ints | None = None,
+    options: SearchOptions,
+    progress: Progress | None = None,
+) -> RankCounts:
+    """As `ranks_of`, for items whose scores are known: they need not be among `items`, so that counts of several tables add up.
+
+    places: (items,) that of each item among items of equal score; its position where it is None.
+    """
+    task = _Task(queries, items, options, progress)
+    return _counted(task, wanted.scores.shape, lambda part: RankTargets(wanted.scores[part], wanted.places[part]), places)
+
+
+def _counted(task: "_Task", shape: tuple[int, ...], wanted: Callable[[slice], RankTargets], places: Ints | None) -> RankCounts:
+    found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
 
     def _finish(findings: _RankCounts) -> None:
         for whole, part in zip(found, findings.found(), strict=True):
             whole[findings.queries] = part
 
-    task.run(lambda space, part: _RankCounts(task, space, part, wanted[part.queries]), _finish, 64 * wanted.shape[1])
+    task.run(lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places), _finish, 64 * shape[1])
     return found
 
 
@@ -219,7 +238,7 @@ class _Task:
         memory = spare_memory() if self._memory is None else self._memory
         passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
-        with _blas_threads(workers):
+        with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
                 again = self._pass(space, ranges_of(rows, self.query_block, workers), begin, finish, workers)
@@ -251,21 +270,16 @@ class _Task:
             if self._progress is not None:
                 self._progress(self._done, self.queries.n * self.items.n)
 
+    def refuse_excluded(self, rows: Ints, columns: Ints) -> None:
+        """Raises BadInput for a pair that is excluded."""
+        bad = np.flatnonzero(self.exclusion.is_excluded(rows, columns))
+        if len(bad):
+            query, item = self.queries.names()[int(rows[bad[0]])], self.items.names()[int(columns[bad[0]])]
+            raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
+
     def score(self, rows: Ints, columns: Ints) -> Floats:
         """(pairs,) exact scores."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
-
-
-@contextmanager
-def _blas_threads(workers: int) -> Generator[None]:
-    """Divides the processors among the workers while they multiply."""
-    if workers == 1 and processors() >= (os.cpu_count() or 1):
-        yield
-        return
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(max(1, processors() // workers), user_api="blas"):
-        yield
 
 
 class _Findings:
@@ -326,22 +340,15 @@ class _BestItems(_Findings):
 
 
 class _RankCounts(_Findings):
-    """The rank counts of the wanted items of a range of queries. wanted: (queries of the range, m)."""
+    """The rank counts of the wanted items of a range of queries. places: of all items, as in `ranks_of`."""
 
-    def __init__(self, task: _Task, space: Space, part: QueryRange, wanted: Ints) -> None:
+    def __init__(self, task: _Task, space: Space, part: QueryRange, wanted: RankTargets, places: Ints | None) -> None:
         super().__init__(task, space, part)
-        self._wanted, first = wanted, part.queries.start
-        row, column = np.nonzero(wanted >= 0)
-        is_excluded = task.exclusion.is_excluded(row + first, wanted[row, column])
-        if is_excluded.any():
-            bad = int(np.flatnonzero(is_excluded)[0])
-            query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
-            raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
-        scores = np.full(wanted.shape, np.nan)
-        scores[row, column] = task.score(row + first, wanted[row, column])
-        self._place = space.place(np.where(wanted >= 0, scores, 0.0), part.block.squares[:, None])
-        self.counts = RankCounts(scores, *(np.zeros(wanted.shape, dtype=np.int64) for _ in range(3)))
-        self._scored, self._free = 0, _FREE * (len(row) + 1000)
+        self._wanted, self._places, scores = wanted, places, wanted.scores
+        self._missing = np.isnan(scores)
+        self._place = space.place(np.where(self._missing, 0.0, scores), part.block.squares[:, None])
+        self.counts = RankCounts(scores, *(np.zeros(scores.shape, dtype=np.int64) for _ in range(3)))
+        self._scored, self._free = 0, _FREE * (np.count_nonzero(~self._missing) + 1000)
         self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
@@ -359,13 +366,14 @@ class _RankCounts(_Findings):
             near, mine = self._task.score(at[0] + self.queries.start, columns), scores[at]
             np.add.at(above, at, near > mine)
             np.add.at(tied, at, near == mine)
-            np.add.at(before, at, (near == mine) & (columns < self._wanted[at]))
+            order = columns if self._places is None else self._places[columns]
+            np.add.at(before, at, (near == mine) & (order < self._wanted.places[at]))
         return True
 
     def found(self) -> RankCounts:
         """The counts, -1 without an item."""
         for counts in self.counts[1:]:
-            counts[self._wanted < 0] = -1
+            counts[self._missing] = -1
         return self.counts
 
 

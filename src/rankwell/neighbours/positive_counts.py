@@ -1,21 +1,107 @@
-"""Rank counts of the positives of each query among all items from embeddings, without any matrix of scores."""
+"""Rank counts of the positives of each query among all items from embeddings, without any matrix of scores.
+
+The functions count among some of the items: counts of items that are apart add up.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores, PositiveCounts, Progress, equal_rows, lots, names_of
+from rankwell.core.kernels.matrix_counts import ComparedScores, PositiveCounts, Progress, equal_rows, first_groups, lots, names_of
 from rankwell.core.kernels.similarity import Metric, Space, score_pairs
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, Positives
 from rankwell.errors import BadInput
-from rankwell.neighbours import ranks_of, search
+from rankwell.neighbours import RankTargets, counts_among, search
 
 _QUERIES, _ITEMS = 512, 4096
 
 
-def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Ints | None = None) -> "_ComparedVectors":
+class WantedPairs(NamedTuple):
+    """Items of queries whose ranks are counted. owner: (pairs,) ascending. scores: exact. places: among items of equal score."""
+
+    owner: Ints
+    scores: Floats
+    places: Ints
+
+
+def count_pairs(
+    queries: Embeddings, items: Embeddings, wanted: WantedPairs, *, places: Ints | None = None, **options: Any
+) -> tuple[Ints, Ints, Ints]:
+    """(pairs,) the numbers of items above, tied and before. places: as in `counts_among`. options: of it, and its progress."""
+    if not items.n:
+        return tuple(np.zeros((3, len(wanted.owner)), dtype=np.int64))  # pyright: ignore[reportReturnType]
+    level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
+    shape = queries.n, int(level.max(initial=0)) + 1
+    at = wanted.owner, level
+    scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+    scores[at], order[at] = wanted.scores, wanted.places
+    found = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
+    return found.above[at], found.tied[at], found.before[at]
+
+
+def count_groups_among(
+    owners: Embeddings,
+    listed: Embeddings,
+    ends: Ints,
+    wanted: RankTargets,
+    *,
+    places: Ints,
+    metric: Metric,
+    progress: Progress | None = None,
+) -> tuple[Ints, Ints, Ints]:
+    """(owners,) the numbers of groups above, tied and before; a group's score is the greatest of its items.
+
+    listed: the items, group by group. ends: (groups,) where each ends. wanted: (owners,) scores and places. places: (groups,).
+    """
+    above, tied, before = (np.zeros(owners.n, dtype=np.int64) for _ in range(3))
+    if not len(ends):
+        return above, tied, before
+    space, mine = Space(owners, listed, metric), wanted.scores
+    for top in range(0, owners.n, _QUERIES):
+        rows = slice(top, min(top + _QUERIES, owners.n))
+        block = space.queries(rows.start, rows.stop)
+        for first, last in lots(ends, _ITEMS):
+            begin = int(ends[first - 1]) if first else 0
+            starts = np.concatenate([[0], ends[first : last - 1] - begin])
+            loaded = space.items(begin, int(ends[last - 1]))
+            products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
+            products -= space.place(mine[rows], block.squares)[:, None]
+            # Beside the bound of the product: the difference from the place is rounded once more.
+            slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
+            higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
+            row, column = np.nonzero(np.abs(products) <= slack)
+            near = score_pairs(owners.vectors, listed.vectors, row + top, column + begin, metric)
+            higher[row, column], same[row, column] = near > mine[row + top], near == mine[row + top]
+            above_here = np.logical_or.reduceat(higher, starts, axis=1)
+            tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
+            above[rows] += np.count_nonzero(above_here, axis=1)
+            tied[rows] += np.count_nonzero(tied_here, axis=1)
+            before[rows] += np.count_nonzero(tied_here & (places[first:last] < wanted.places[rows, None]), axis=1)
+        if progress is not None:
+            progress(rows.stop, owners.n)
+    return above, tied, before
+
+
+def first_in_order(
+    queries: Embeddings, items: Embeddings, depth: int, metric: Metric, places: Ints | None = None, **options: Any
+) -> tuple[Ints, Floats]:
+    """(queries, depth) the first items of each query and their scores, -1 and NaN where there are no more.
+
+    places: (items,) of items of equal score, their positions where it is None. options: of `search`.
+    """
+    if places is None:
+        found = search(queries, items, k=depth, metric=metric, **options)
+        return found.positions, found.scores
+    listed = np.argsort(places)
+    names = None if items.ids is None else names_of(items.ids, listed)
+    found = search(queries, Embeddings(names, np.asarray(items.vectors)[listed]), k=depth, metric=metric, **options)
+    return np.where(found.positions >= 0, listed[found.positions], -1), found.scores
+
+
+def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Ints | None = None) -> "ComparedVectors":
     """Queries and items compared by embeddings. rows: the queries that take part. Raises BadInput for differing dimensions."""
     # Exact scores are computed before any product, by code that takes the dimensions on trust.
     if queries.dimensions != items.dimensions:
@@ -24,11 +110,11 @@ def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Int
         )
     if rows is not None:
         queries = Embeddings(names_of(queries.names(), rows), np.asarray(queries.vectors)[rows])
-    return _ComparedVectors(queries, items, metric)
+    return ComparedVectors(queries, items, metric)
 
 
 @dataclass(frozen=True, eq=False)
-class _ComparedVectors:
+class ComparedVectors:
     """The same methods as `ComparedScores`, which documents them; `count` and `count_groups` raise as `ranks_of` does."""
 
     queries: Embeddings
@@ -37,6 +123,7 @@ class _ComparedVectors:
 
     @property
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """As in `ComparedScores`."""
         return self.queries.names(), self.items.names()
 
     def _sides(self, transposed: bool) -> tuple[Embeddings, Embeddings]:
@@ -45,68 +132,42 @@ class _ComparedVectors:
     def count(
         self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
     ) -> PositiveCounts:
+        """As in `ComparedScores`."""
         queries, items = self._sides(transposed)
         scores = score_pairs(queries.vectors, items.vectors, positives.owner, positives.items, self.metric)
         pairs = np.flatnonzero(positives.is_best(scores)) if best else np.arange(len(scores))
-        owner, targets = positives.owner[pairs], positives.items[pairs]
-        level = np.arange(len(pairs)) - np.searchsorted(owner, owner)
-        if order is not None:
-            # In the named order, the items have it as that of their table.
-            items = Embeddings(None, np.asarray(items.vectors)[np.argsort(order)])
-            targets = order[targets]
-        wanted = np.full((queries.n, int(level.max(initial=0)) + 1), -1, dtype=np.int64)
-        wanted[owner, level] = targets
-        found = ranks_of(queries, items, wanted, metric=self.metric, progress=progress)
-        at = owner, level
-        return PositiveCounts(pairs, scores[pairs], found.above[at], found.tied[at], found.before[at])
+        targets = positives.items[pairs]
+        wanted = WantedPairs(positives.owner[pairs], scores[pairs], targets if order is None else order[targets])
+        found = count_pairs(queries, items, wanted, places=order, metric=self.metric, progress=progress)
+        return PositiveCounts(pairs, wanted.scores, *found)
 
     def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
+        """As in `ComparedScores`."""
         queries, items = self._sides(True)
         members = np.flatnonzero(groups.counts)
-        ends = np.cumsum(groups.counts[members])
-        exact = score_pairs(queries.vectors, items.vectors, groups.owner, groups.items, self.metric)
-        mine = np.maximum.reduceat(exact, ends - groups.counts[members]) if len(members) else exact
-        place = np.argsort(np.argsort(members if order is None else order[members]))
+        scores = score_pairs(queries.vectors, items.vectors, groups.owner, groups.items, self.metric)
+        mine, places = groups.best(scores), members if order is None else order[members]
         listed = Embeddings(None, np.asarray(items.vectors)[groups.items])
         owners = Embeddings(None, np.asarray(queries.vectors)[members])
-        space = Space(owners, listed, self.metric)
-        above, tied, before = (np.zeros(len(members), dtype=np.int64) for _ in range(3))
-        for top in range(0, len(members), _QUERIES):
-            rows = slice(top, min(top + _QUERIES, len(members)))
-            block = space.queries(rows.start, rows.stop)
-            for first, last in lots(ends, _ITEMS):
-                begin = int(ends[first - 1]) if first else 0
-                starts = np.concatenate([[0], ends[first : last - 1] - begin])
-                loaded = space.items(begin, int(ends[last - 1]))
-                products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
-                products -= space.place(mine[rows], block.squares)[:, None]
-                # Beside the bound of the product: the difference from the place is rounded once more.
-                slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
-                higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
-                row, column = np.nonzero(np.abs(products) <= slack)
-                near = score_pairs(owners.vectors, listed.vectors, row + top, column + begin, self.metric)
-                higher[row, column], same[row, column] = near > mine[row + top], near == mine[row + top]
-                above_here = np.logical_or.reduceat(higher, starts, axis=1)
-                tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
-                above[rows] += np.count_nonzero(above_here, axis=1)
-                tied[rows] += np.count_nonzero(tied_here, axis=1)
-                before[rows] += np.count_nonzero(tied_here & (place[first:last] < place[rows, None]), axis=1)
-            if progress is not None:
-                progress(rows.stop, len(members))
-        return PositiveCounts(members, mine, above, tied, before)
+        ends, wanted = groups.offsets[members + 1], RankTargets(mine, places)
+        found = count_groups_among(owners, listed, ends, wanted, places=places, metric=self.metric, progress=progress)
+        return PositiveCounts(members, mine, *found)
 
     def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
-        queries, items = self._sides(transposed)
-        listed = np.arange(items.n) if order is None else np.argsort(order)
-        table = items if order is None else Embeddings(None, np.asarray(items.vectors)[listed])
-        found = search(queries, table, k=depth, metric=self.metric)
-        return listed[found.positions], found.scores
+        """As in `ComparedScores`."""
+        return first_in_order(*self._sides(transposed), depth, self.metric, order)
+
+    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+        """As in `ComparedScores`."""
+        return first_groups(lambda wide: self.first_items(wide, transposed=True), self.queries.n, groups, depth, order)
 
     def copies(self, *, transposed: bool) -> Ints | None:
+        """As in `ComparedScores`."""
         return equal_rows(self._sides(transposed)[0].vectors)
 
     def same(self, one: int, other: int) -> bool:
+        """As in `ComparedScores`."""
         return np.array_equal(self.queries.vectors[one], self.queries.vectors[other])
 
 
-Compared = ComparedScores | _ComparedVectors
+Compared = ComparedScores | ComparedVectors

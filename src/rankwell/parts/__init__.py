@@ -47,10 +47,14 @@ class PartContent(NamedTuple):
 
 
 class SecondRound(NamedTuple):
-    """Further parts, which need all the first ones. kind: theirs. options: as those of a plan."""
+    """Further parts, which need all the first ones. kind: theirs. options: as those of a plan.
+
+    divided: whether a requested number of shards is that of these parts, too.
+    """
 
     kind: str
     options: Mapping[str, Json]
+    divided: bool = False
 
 
 class PartInputs(NamedTuple):

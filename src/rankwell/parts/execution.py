@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
-from rankwell.errors import BadUsage, shown
+from rankwell.errors import BadUsage, Unfinished, shown
 from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
 from rankwell.locks import locked
 from rankwell.parts import KINDS, Json, Limits
@@ -65,6 +65,12 @@ class PartOutcome(NamedTuple):
     notes: tuple[str, ...] = ()
     missing: tuple[int, ...] | None = None
 
+    def finished(self) -> Any:
+        """The result. Raises Unfinished with the notes and the text where there is none yet."""
+        if self.result is None:
+            raise Unfinished("\n".join([*self.notes, self.text]).strip())
+        return self.result
+
 
 def memory_size(text: str) -> int:
     """The bytes that a text such as `500M`, `2G` or `1.5GiB` names. Raises BadUsage.
@@ -100,13 +106,11 @@ def carry_out(
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
         return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
-    if choices.work is None and (executor.open is None or executor.is_shared(address)):
-        raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
-    with _folder(choices.work) as folder:
+    with work_folder(choices) as folder:
         plan, is_new = open_plan(folder, kind, options, command, limits)
         rounds = [WorkFolder(folder, plan)]
         if executor.open is None:
-            return _for_cluster(rounds, executor, address, use, is_new=is_new)
+            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new)
         with locked(folder), ExitStack() as opened:
             run: Runner | None = None
             for work in rounds:
@@ -123,7 +127,8 @@ def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.folder)
     if further is None:
         return []
-    folder, limits = work.folder / _SECOND, limits._replace(memory=plan.memory, shards=None)
+    folder, shards = work.folder / _SECOND, limits.shards if further.divided else None
+    limits = limits._replace(memory=plan.memory, shards=shards)
     return [WorkFolder(folder, open_plan(folder, KINDS[further.kind], further.options, plan.command, limits)[0])]
 
 
@@ -132,19 +137,23 @@ def _shown(value: int | str) -> str:
 
 
 @contextmanager
-def _folder(place: str | None) -> Generator[Path]:
-    """The work folder, or a temporary one."""
+def work_folder(choices: PartOptions) -> Generator[Path]:
+    """The work folder, or a temporary one. Raises BadUsage where machines that do the work could not see that."""
+    place = choices.work
     if place is not None:
         if not place or "://" in place:
             raise BadUsage(f"--work {shown(place)}: expected a folder that all machines see.")
         yield Path(place)
         return
+    executor, address = find_executor(choices.executor or "here")
+    if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
+        raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
     with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:
         yield Path(folder)
 
 
 def _for_cluster(
-    rounds: list[WorkFolder], executor: Executor, address: str, use: Callable[[Any], Any], *, is_new: bool
+    rounds: list[WorkFolder], executor: Executor, address: str, limits: Limits, use: Callable[[Any], Any], *, is_new: bool
 ) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     for work in rounds:
@@ -152,7 +161,7 @@ def _for_cluster(
         if states.missing:
             return _script(work, states, executor, address, is_new=is_new)
         with locked(work.folder):
-            rounds += _second_round(work, Limits())
+            rounds += _second_round(work, limits)
     with locked(rounds[0].folder):
         return PartOutcome(use(merged(rounds)))
 

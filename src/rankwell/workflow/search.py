@@ -5,7 +5,6 @@ from typing import Any
 
 from rankwell.commands.search import SearchChoices, search_files
 from rankwell.core.options import takes_options
-from rankwell.errors import Unfinished
 from rankwell.neighbours import Progress, TopK
 from rankwell.parts.execution import PartOptions
 
@@ -31,7 +30,4 @@ def search(queries: Any, items: Any, *, options: SearchFileOptions, progress: Pr
     [0, 1, 2]
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
-    outcome = search_files(items, queries, options, options, report)
-    if outcome.result is None:
-        raise Unfinished("\n".join([*outcome.notes, outcome.text]).strip())
-    return outcome.result
+    return search_files(items, queries, options, options, report).finished()

@@ -17,7 +17,7 @@ from rankwell.core.kernels import matrix_counts
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.tasks.captions.evaluation import aggregate_interval
+from rankwell.tasks.captions.aggregates import aggregate_interval
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 

@@ -3,8 +3,9 @@
 A query is a row of the matrix, or a column (`transposed`): the matrix is read in its own order either way.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,6 +183,11 @@ class ComparedScores:
             in_threads(_work, parts)
         return positions, scores
 
+    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+        """(columns, depth) the positions and scores of each column's first groups of rows (`count_groups`), best first."""
+        n = Side(self.scores, self.rows, transposed=True).n_rows
+        return first_groups(lambda wide: self.first_items(wide, transposed=True), n, groups, depth, order)
+
     def copies(self, *, transposed: bool) -> Ints | None:
         """(queries,) the first query that is the same to the last byte; None where coarse scores make all alike."""
         matrix = self.scores.matrix
@@ -338,3 +344,43 @@ def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
         for row in those if len(those) > 1 else ():
             first[row] = known.setdefault(np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row)
     return first
+
+
+def first_groups(
+    first_items: Callable[[int], tuple[Ints, Floats]], n: int, groups: Positives, depth: int, order: Ints | None
+) -> tuple[Ints, Floats]:
+    """(queries, depth) positions and scores of the first groups of each query, which score as the best of their items.
+
+    first_items: the first so many of n items of each query, best first, and their scores. order: of groups of equal score.
+    """
+    by_item = groups.transposed
+    owners = [by_item.items[start:stop].tolist() for start, stop in pairwise(by_item.offsets.tolist())]
+    places = range(groups.n_queries) if order is None else order.tolist()
+    # If every item has a group, no more items than these stand before the first one of the last group.
+    wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
+    while True:
+        items, scores = first_items(wide)
+        found = [
+            _collapsed(zip(*row, strict=True), owners, places, depth) for row in zip(items.tolist(), scores.tolist(), strict=True)
+        ]
+        if wide == n or all(is_sure for _, is_sure in found):
+            break
+        wide = min(n, 2 * wide)
+    table = np.array([listed for listed, _ in found]).reshape(-1, depth, 2)
+    return table[:, :, 0].astype(np.int64), table[:, :, 1]
+
+
+def _collapsed(
+    items: Iterable[tuple[int, float]], owners: Sequence[Sequence[int]], places: Sequence[int], depth: int
+) -> tuple[list[tuple[int, float]], bool]:
+    """The first groups, of the first items with their scores; and whether no further item can change them."""
+    best: dict[int, float] = {}
+    last, is_sure = -np.inf, False
+    for item, score in items:
+        is_sure = len(best) >= depth and score < last
+        if is_sure:
+            break
+        last = score if len(best) < depth else last
+        for group in owners[item]:
+            best.setdefault(group, score)
+    return sorted(best.items(), key=lambda pair: (-pair[1], places[pair[0]]))[:depth], is_sure

@@ -1,7 +1,7 @@
 """Blocks of products: excluded pairs, products that reach a bound, and shortlists of the best k items of a query."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -106,10 +106,29 @@ class Counted(NamedTuple):
     which: Ints
 
 
+class Multiplier(Protocol):
+    """Multiplies blocks of vectors; made for one set of queries."""
+
+    def load(self, items: Reals) -> None:
+        """Sets the (items, width) vectors to multiply; they may change once another block is loaded."""
+        ...
+
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+        """All pairs with a product of at least `cut` that are not excluded; cut, slack: (queries,).
+
+        A pair may be missing if `keep` others of its query have products above its own by more than twice the slack.
+        """
+        ...
+
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """Number of items above `high` that are not excluded, and the pairs in between; low, high: (queries, m)."""
+        ...
+
+
 def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools) -> ProductHits:
     """The pairs of a block with a product of at least `cut`; those that cannot be among the best `keep` may be missing.
 
-    cut, slack: as in `rankwell.neighbours.Multiplier.hits`. products, mask: of one shape; both are written to.
+    cut, slack: as in `Multiplier.hits`. products, mask: of one shape; both are written to.
     """
     products[excluded] = -np.inf
     queries, items = products.shape

@@ -118,6 +118,18 @@ def in_threads(
         return list(pool.map(work, parts))
 
 
+@contextmanager
+def blas_threads(workers: int) -> Generator[None]:
+    """Divides the processors among workers while they multiply."""
+    if workers == 1 and processors() >= (os.cpu_count() or 1):
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(max(1, processors() // workers), user_api="blas"):
+        yield
+
+
 class Each(Protocol):
     """The results of the work on every part, in order, as they are made."""
 

@@ -259,10 +259,12 @@ class Positives:
 
     def is_best(self, scores: Matrix) -> Bools:
         """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they tie. scores: (pairs,)."""
+        return scores == np.repeat(self.best(scores), self.counts[self.counts > 0])
+
+    def best(self, scores: Matrix) -> Matrix:
+        """(queries with positives,) the greatest score of each. scores: (pairs,)."""
         some = np.flatnonzero(self.counts)
-        if not some.size:
-            return np.zeros(0, dtype=np.bool_)
-        return scores == np.repeat(np.maximum.reduceat(scores, self.offsets[some]), self.counts[some])
+        return np.maximum.reduceat(scores, self.offsets[some]) if some.size else scores[:0]
 
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""

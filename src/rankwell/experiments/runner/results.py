@@ -14,7 +14,7 @@ from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
-from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, printable
 from rankwell.executors import find_executor
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
@@ -195,9 +195,7 @@ def bench(
     with `executor="array"` while parts are missing; the message has what to submit.
     """
     found = evaluate_bench(file, output, options, progress)
-    if isinstance(found, PartOutcome):
-        raise Unfinished("\n".join([*found.notes, found.text]).strip())
-    return found
+    return found.finished() if isinstance(found, PartOutcome) else found
 
 
 def evaluate_bench(

@@ -5,27 +5,28 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.core.kernels.matrix_counts import names_of
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
-from rankwell.core.tables import TIE_RULES, Floats, MatrixTies, Values, sort_ids
+from rankwell.core.tables import TIE_RULES, MatrixTies, sort_ids
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.measures.first_rank import reads_best_only
-from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, resampled_sums
-from rankwell.stats.intervals import RANGES, percentile_interval
+from rankwell.parts.compared import Question
+from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.stats import check_intervals
+from rankwell.stats.intervals import RANGES
+from rankwell.tasks.captions.aggregates import CUTOFFS, DEFINITIONS, RECALLS, Column, aggregate_row, named_aggregates
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.inputs import CaptionInputs
-from rankwell.tasks.captions.options import CaptionOptions
-from rankwell.tasks.captions.runs import CaptionRun, Direction
+from rankwell.tasks.captions.options import CaptionOptions, CaptionPartOptions
+from rankwell.tasks.captions.runs import CaptionRun, Direction, question_of
 
 Progress = Callable[[str, int, int], None]
-_CUTOFFS = (1, 5, 10)
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
 _TIE_NOTES: dict[MatrixTies, str] = {
     "averaged": (
@@ -37,12 +38,12 @@ _TIE_NOTES: dict[MatrixTies, str] = {
 _SHOWN = 5
 
 
-@takes_options(CaptionOptions)
+@takes_options(CaptionPartOptions)
 def captions(
     scores: Any = None,
     positives: Any = "diagonal",
     *,
-    options: CaptionOptions,
+    options: CaptionPartOptions,
     details: bool = False,
     progress: Progress | None = None,
 ) -> Results:
@@ -53,6 +54,7 @@ def captions(
     positives: whatever `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. options: the
     fields of `CaptionOptions`, as keywords or as one; names of rows and columns may be lists, the mask an array of 1 for every
     caption (row) that is there and 0 for none. details: keep the first items of each query for a folder of results.
+    executor, work and what belongs to them: embeddings are compared in parts, with the same result, see docs/scale.md.
     Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query besides, `notes` what is to be
     known, `views` the places of the right items.
     Raises BadInput and BadScore that name row and column, BadUsage and UnknownName, NothingToEvaluate where no query counts.
@@ -63,6 +65,15 @@ def captions(
     >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
     [('0', 1.0), ('1', 2.0)]
     """
+    # `CaptionOptions` will do, too.
+    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
+    return caption_results(scores, positives, options, parts, details=details, progress=progress).finished()
+
+
+def caption_results(
+    scores: Any, positives: Any, options: CaptionOptions, parts: PartOptions, *, details: bool, progress: Progress | None
+) -> PartOutcome:
+    """The results of `captions`, or what to show where its parts are not all computed."""
     rules = CONVENTIONS[options.convention]
     own = rules.rules_of("captions", CaptionConvention())
     directions = _directions(rules, own, options)
@@ -70,8 +81,13 @@ def captions(
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
     labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
-    inputs = CaptionInputs(scores, positives, options, directions)
+    inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)
     evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
+    if parts.is_used:
+        questions = {each.name: evaluation.question(each, details=details) for each in directions}
+        outcome = inputs.count_in_parts(questions, parts, progress)
+        if outcome.result is None:
+            return outcome
     for run in inputs.runs:
         try:
             for each in directions:
@@ -80,7 +96,7 @@ def captions(
             inputs.refuse_non_finite(run)
             raise
         evaluation.add_aggregates(run, aggregates, options)
-    return evaluation.results(directions, options, details=details)
+    return PartOutcome(evaluation.results(directions, options, details=details))
 
 
 def _directions(convention: Convention, own: CaptionConvention, options: CaptionOptions) -> list[Direction]:
@@ -113,7 +129,7 @@ def _labelled_measures(
     found: dict[str, LabelledMeasure] = {}
     for text in named:
         rules = convention._replace(words={} if _is_exact(text) else direction.words)
-        for spelled in at_each_cutoff(text, ks or _CUTOFFS, rules.words):
+        for spelled in at_each_cutoff(text, ks or CUTOFFS, rules.words):
             (chosen,) = choose_measures([spelled], rules)
             label = spelled.strip() if _other_meaning(chosen.measure, direction) else chosen.label
             found.setdefault(str(chosen.measure), chosen._replace(label=label))
@@ -151,6 +167,15 @@ class _CaptionEvaluation:
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, Direction, Details]] = []
 
+    def question(self, direction: Direction, *, details: bool) -> Question:
+        """The question of a direction."""
+        inputs, best = self.inputs, self._reads_best(direction, details=details)
+        names = names_of(inputs.names[0], inputs.rows), inputs.names[1]
+        return question_of(direction, names, inputs.positives, best=best, details=details)
+
+    def _reads_best(self, direction: Direction, *, details: bool) -> bool:
+        return not details and all(reads_best_only(each.measure) for each in self.measures[direction.name])
+
     def add(self, name: str, direction: Direction, *, details: bool, progress: Progress | None) -> None:
         """Measures one direction of one run."""
         inputs, builder, measures = self.inputs, self.builder, self.measures[direction.name]
@@ -161,7 +186,7 @@ class _CaptionEvaluation:
             inputs.positives,
             direction,
             inputs.copies(name),
-            best=not details and all(reads_best_only(each.measure) for each in measures),
+            best=self._reads_best(direction, details=details),
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted = run.counted(self.no_relevant)
@@ -193,7 +218,7 @@ class _CaptionEvaluation:
         for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
             if values.run == run:
                 columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
-        recalls = {key: [own[each] for each in _RECALLS] for key, own in columns.items() if {*_RECALLS} <= own.keys()}
+        recalls = {key: [own[each] for each in RECALLS] for key, own in columns.items() if {*RECALLS} <= own.keys()}
         if names and len(recalls) < len(columns):
             what = "these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"
             self.builder.notes.append(f"{', '.join(names)}: {what}")
@@ -202,7 +227,7 @@ class _CaptionEvaluation:
         for name in names:
             sets = [] if name == "rsum" else [(direction,) for direction in recalls]
             sets += pairs if name != "gmean" else []
-            self.aggregates += [_aggregate_row(name, {each: recalls[each] for each in chosen}, options) for chosen in sets]
+            self.aggregates += [aggregate_row(name, {each: recalls[each] for each in chosen}, options) for chosen in sets]
 
     def results(self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool) -> Results:
         """The results of all runs and directions."""
@@ -295,94 +320,3 @@ def _beyond_notes(result: Results) -> list[str]:
         return []
     listed = ", ".join(names)
     return [f"t intervals of {listed} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"]
-
-
-def rsum(recalls: Sequence[float]) -> float:
-    """The sum of R@1, R@5 and R@10 of both directions, in their own unit: 600 percent at most. Source: Lee and others 2018, SCAN.
-
-    Raises BadUsage where there is none.
-    """
-    _check(recalls)
-    return math.fsum(recalls)
-
-
-def geometric_mean(recalls: Sequence[float]) -> float:
-    """The geometric mean of R@1, R@5 and R@10 of one direction; 0 where one is 0. Source: Liu and others 2019, Use what you have.
-
-    Raises BadUsage where there is none or one is negative.
-    """
-    _check(recalls)
-    if min(recalls) < 0:
-        raise BadUsage(f"a recall of {min(recalls)}; recalls are from 0.")
-    return 0.0 if 0 in recalls else math.exp(math.fsum(map(math.log, recalls)) / len(recalls))
-
-
-def mean_recall(recalls: Sequence[float]) -> float:
-    """The mean of R@1, R@5 and R@10, of one direction or of both (`r_mean`). Source: Li and others 2023, LAVIS, itm_eval.
-
-    Raises BadUsage where there is none.
-    """
-    _check(recalls)
-    return math.fsum(recalls) / len(recalls)
-
-
-def _check(recalls: Sequence[float]) -> None:
-    if not recalls:
-        raise BadUsage("no recall is given; name at least one, as R@1.")
-
-
-Column = tuple[Values, Mapping[str, Any]]
-"""The values of one measure in one direction, with the other cells of its summary row."""
-
-_RECALLS = tuple(f"Success@{k}" for k in _CUTOFFS)
-_AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"rsum": rsum, "gmean": geometric_mean, "r_mean": mean_recall}
-DEFINITIONS = {
-    name: {"definition": (function.__doc__ or "").split("\n")[0], "better": "higher"} for name, function in _AGGREGATES.items()
-}
-
-
-def aggregate_interval(
-    groups: Sequence[Floats], aggregate: Callable[[Sequence[float]], float], *, resamples: int = 10_000, seed: int = 0
-) -> tuple[float, float] | None:
-    """The 95 % percentile bootstrap interval of an aggregate of means; None below 10 queries (Efron and Tibshirani 1993, 13.3).
-
-    groups: (queries, means) of each set of queries, in the order of `aggregate`. Sets of as many queries are drawn alike, for
-    where captions and videos are in pairs the same pair is drawn for both; sets of different sizes are drawn apart.
-    """
-    if not groups or min(map(len, groups)) < MIN_QUERIES:
-        return None
-    drawn = {
-        n: iter(resampled_sums(np.hstack([group for group in groups if len(group) == n]), resamples, seed=seed + place).T / n)
-        for place, n in enumerate(dict.fromkeys(map(len, groups)))
-    }
-    means = np.column_stack([next(drawn[len(group)]) for group in groups for _ in group.T])
-    return percentile_interval(np.array([aggregate(row) for row in means.tolist()]), 0.95)
-
-
-def named_aggregates(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
-    """The measures among the names, with the recalls of named aggregates, and the aggregates. Raises BadUsage."""
-    if names is None:
-        rules = convention.rules_of("captions", CaptionConvention())
-        return None, [name for name in rules.aggregates if name != "rsum" or which == "both"]
-    measures = [name for name in names if name not in _AGGREGATES]
-    aggregates = [name for name in names if name in _AGGREGATES]
-    if "rsum" in aggregates and which != "both":
-        raise BadUsage(f"rsum is the sum over both directions, and only {which} is requested; leave --direction out.")
-    word = "R" if convention.words.get("R") == "Success" else "Success"
-    return measures + [f"{word}@{k}" for k in _CUTOFFS if aggregates], aggregates
-
-
-def _aggregate_row(name: str, recalls: Mapping[str, Sequence[Column]], options: CaptionOptions) -> dict[str, Any]:
-    """recalls: direction -> R@1, R@5 and R@10."""
-    aggregate, every = _AGGREGATES[name], [each for group in recalls.values() for each in group]
-    # The recalls of one direction count the same queries.
-    groups = [np.column_stack([values.values[values.counted] for values, _ in group]) for group in recalls.values()]
-    interval = None if options.intervals == "none" else aggregate_interval(groups, aggregate, seed=options.seed)
-    low, high = interval or (None, None)
-    first, n = every[0][0], sum(map(len, groups))
-    mean = aggregate([float(mean) for group in groups for mean in group.mean(axis=0)])
-    row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {"direction": "+".join(recalls)}
-    for level in ("ceiling", "chance"):
-        known = [own[level] for _, own in every]
-        row |= {level: None if None in known else aggregate(known)}
-    return row

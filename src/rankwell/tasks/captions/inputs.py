@@ -1,6 +1,6 @@
 """The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts of captions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
-from rankwell.neighbours.positive_counts import Compared, by_vectors
+from rankwell.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
+from rankwell.parts.compared import Question, compare_in_parts
+from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, Direction
@@ -30,17 +32,26 @@ class CaptionInputs:
     names: of all captions and of the videos. rows: the captions that take part, None for all. said: caption -> its text.
     """
 
-    def __init__(self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction]) -> None:
+    def __init__(
+        self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction], *, in_parts: bool = False
+    ) -> None:
         queries, gallery, query_ids, item_ids = options.queries, options.gallery, _ids(options.query_ids), _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
             raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
+        if in_parts and scores is not None:
+            raise BadUsage("parts compare embeddings (--queries with --gallery); scores are counted in one piece: no --executor.")
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
         self.metric: Metric = "cosine"
         self.runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
         if scores is None:
             self.rules["metric"] = self.metric = options.metric or "cosine"
-            tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
+            # Parts look at every number themselves, except where some rows are left out.
+            check = not in_parts or options.mask is not None
+            tables = (
+                read_embeddings(queries, ids=query_ids, check=check),
+                read_embeddings(gallery, ids=item_ids, check=not in_parts),
+            )
             self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
             self.names = tables[0].names(), tables[1].names()
             sources = {"queries": queries, "gallery": gallery}
@@ -66,6 +77,7 @@ class CaptionInputs:
         elif options.bank is not None:
             raise BadUsage("a bank requires a transform that uses one; name it, as in --transform querybank.")
         self._copies: dict[str, Copies] = {}
+        self._places, self._counted = (queries, gallery), dict[str, ComparedVectors]()
 
     def _read_transform(self, text: str, bank: Any, directions: Sequence[Direction]) -> tuple[Transform, Matrix | None]:
         transform = parse_transform(text)
@@ -100,7 +112,27 @@ class CaptionInputs:
             for video, (start, stop) in enumerate(pairwise(of_video.offsets.tolist()))
         }
 
+    def count_in_parts(
+        self, questions: Mapping[str, Question], parts: PartOptions, progress: Callable[[str, int, int], None] | None
+    ) -> PartOutcome:
+        """Answers the questions of all directions in parts; `compared` then has the answers."""
+        ((run, given),) = self.runs.items()
+        compared = self._plain(run)
+        if isinstance(given, Scores) or isinstance(compared, ComparedScores):
+            raise TypeError("scores are not counted in parts")
+        # A table without masked rows is another one, and has no file.
+        places = {"queries": None if self.rows is not None else self._places[0], "gallery": self._places[1]}
+        prints, command = (self._texts is None, True), "rankwell captions"
+        outcome = compare_in_parts(
+            compared, places, self.positives, questions, prints=prints, parts=parts, command=command, progress=progress
+        )
+        if outcome.result is not None:
+            self._counted[run] = outcome.result
+        return outcome
+
     def _plain(self, run: str) -> Compared:
+        if run in self._counted:
+            return self._counted[run]
         given = self.runs[run]
         return ComparedScores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
 

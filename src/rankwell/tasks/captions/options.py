@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, CutoffNumbers, InputData, MeasureNames, Option
+from rankwell.parts.execution import PartOptions
 from rankwell.stats import Intervals
 
 Which = Literal["both", "t2v", "v2t"]
@@ -77,3 +78,8 @@ class CaptionOptions:
     texts: Annotated[InputData, Option(("--query-texts", "--texts"))] = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionPartOptions(CaptionOptions, PartOptions):
+    """The options of `captions`: its choices, and those of the parts in which embeddings are compared."""

@@ -1,15 +1,14 @@
 """One direction of one matrix as a judged run, ties open."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
+from rankwell.core.tables import Bools, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
@@ -18,6 +17,7 @@ from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.neighbours.positive_counts import Compared
+from rankwell.parts.compared import Question
 
 if TYPE_CHECKING:
     from rankwell.tasks.captions.ceilings import CopyCeilings
@@ -33,6 +33,17 @@ class Direction(NamedTuple):
     words: dict[str, str]
     video_to_text: bool = False
     collapsed: bool = False
+
+
+def question_of(
+    direction: Direction, names: tuple[Sequence[str], Sequence[str]], positives: Positives, *, best: bool, details: bool
+) -> Question:
+    """The question of a direction about captions and videos with these names. best: only of the best positive of each query."""
+    captions, videos = names
+    items = captions if direction.video_to_text and not direction.collapsed else videos
+    n_items = int((positives.transposed.counts > 0).sum()) if direction.collapsed else len(items)
+    depth = min(DETAIL_DEPTH, n_items) if details else 0
+    return Question(direction.video_to_text, direction.collapsed, tie_order(direction.ties, items), best, depth)
 
 
 class Copies(NamedTuple):
@@ -74,19 +85,19 @@ class CaptionRun(JudgedRun):
     ) -> "CaptionRun":
         """Counts the positives of every query. positives: videos of each caption. best: only the best one of each query."""
         captions, videos = compared.names
-        from_video, groups = direction.video_to_text, None
-        right, names = (positives.transposed, videos) if from_video else (positives, captions)
-        items = captions if from_video and not direction.collapsed else videos
-        place, n_items = tie_order(direction.ties, items), len(items)
-        if direction.collapsed:
+        question = question_of(direction, (captions, videos), positives, best=best, details=False)
+        right, names = (positives.transposed, videos) if question.transposed else (positives, captions)
+        items, groups = captions if question.transposed and not question.grouped else videos, None
+        n_items = len(items)
+        if question.grouped:
             groups = right
-            counts = compared.count_groups(groups, order=place, progress=progress)
+            counts = compared.count_groups(groups, order=question.order, progress=progress)
             # The one positive of a video with captions is the video itself.
             right = Positives(offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos))
             n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))
         else:
-            counts = compared.count(right, transposed=from_video, best=best, order=place, progress=progress)
+            counts = compared.count(right, transposed=question.transposed, best=best, order=question.order, progress=progress)
         order = None if isinstance(names, Positions) else order_ids(list(names))
         judgments, retrieved = right.judgments(names, items), np.full(right.n_queries, n_items, dtype=np.int64)
         hits = Hits(right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_))
@@ -103,7 +114,7 @@ class CaptionRun(JudgedRun):
             hits=hits,
             items=items,
             n_items=n_items,
-            place=place,
+            place=question.order,
             copies=copies,
             positives=right,
             groups=groups,
@@ -159,45 +170,9 @@ class CaptionRun(JudgedRun):
         if self.groups is None:
             positions, scores = compared.first_items(depth, transposed=self.direction.video_to_text, order=self.place)
         else:
-            positions, scores = _first_videos(compared, self.groups, self.place, depth)
+            positions, scores = compared.first_groups(self.groups, depth, order=self.place)
         queries = self.judgments.queries
         listed = [self.items[position] for position in map(int, positions.ravel())]
         offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
         hits = replace(self.hits, top=Ranking(queries, offsets, listed, scores.ravel()))
         return details_of(self.judgments, hits, JudgedRankings.join(self.judgments, self.hits).resolve(self.tie_rule))
-
-
-def _first_videos(compared: Compared, groups: Positives, place: Ints | None, depth: int) -> tuple[Ints, Floats]:
-    """(videos, depth) positions and scores of the first videos of each, which score as the best of their captions (`groups`)."""
-    n, by_caption = len(compared.names[0]), groups.transposed
-    videos = [by_caption.items[start:stop].tolist() for start, stop in pairwise(by_caption.offsets.tolist())]
-    places = range(groups.n_queries) if place is None else place.tolist()
-    # If every caption has a video, no more captions than these stand before the first one of the last video.
-    wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
-    while True:
-        captions, scores = compared.first_items(wide, transposed=True)
-        found = [
-            _collapsed(zip(*row, strict=True), videos, places, depth)
-            for row in zip(captions.tolist(), scores.tolist(), strict=True)
-        ]
-        if wide == n or all(is_sure for _, is_sure in found):
-            break
-        wide = min(n, 2 * wide)
-    table = np.array([listed for listed, _ in found])
-    return table[:, :, 0].astype(np.int64), table[:, :, 1]
-
-
-def _collapsed(
-    captions: Iterable[tuple[int, float]], videos: Sequence[Sequence[int]], places: Sequence[int], depth: int
-) -> tuple[list[tuple[int, float]], bool]:
-    """The first videos, of the first captions with their scores; and whether no further caption can change them."""
-    best: dict[int, float] = {}
-    last, is_sure = -np.inf, False
-    for caption, score in captions:
-        is_sure = len(best) >= depth and score < last
-        if is_sure:
-            break
-        last = score if len(best) < depth else last
-        for video in videos[caption]:
-            best.setdefault(video, score)
-    return sorted(best.items(), key=lambda pair: (-pair[1], places[pair[0]]))[:depth], is_sure

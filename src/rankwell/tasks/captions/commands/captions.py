@@ -5,12 +5,13 @@ from typing import Annotated
 
 import numpy as np
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
+from rankwell.parts.execution import PartOptions
 from rankwell.report.present import FolderOption, FormatOption, Input, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked
-from rankwell.tasks.captions.evaluation import captions as rank_captions
+from rankwell.tasks.captions.evaluation import caption_results
 from rankwell.tasks.captions.options import CaptionOptions
 
 _WHOLE = (0.0, 1.0, 100.0)
@@ -21,6 +22,7 @@ def captions(
     *scores: InputPlace,
     positives: Annotated[str, Input(perhaps=True)] = "diagonal",
     options: CaptionOptions,
+    parts: PartOptions,
     check: list[str] | None = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
@@ -29,8 +31,8 @@ def captions(
 ) -> Output:
     """Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions.
 
-    From embeddings (--queries A.npy --gallery B.npy) the matrix is never built. Beside each value are its ceiling, which
-    captions that are the same lower, and its chance level.
+    From embeddings (--queries A.npy --gallery B.npy) the matrix is never built, and --executor divides the work. Beside each
+    value are its ceiling, which captions that are the same lower, and its chance level.
 
     Parameters
     ----------
@@ -52,7 +54,10 @@ def captions(
         refuse_blocked(output, folder=True)
     if not scores and not options.queries:
         raise BadUsage("name a matrix of scores, or --queries and --gallery: rankwell captions SCORES --positives FILE.")
-    result = rank_captions(list(scores) or None, positives, options=options, details=output is not None, progress=progress)
+    outcome = caption_results(list(scores) or None, positives, options, parts, details=output is not None, progress=progress)
+    if outcome.result is None:
+        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+    result: Results = outcome.result
     checks = [note for figure in check or [] for note in _granularity(figure, result)]
     result = replace(result, notes=(*checks, *result.notes), rules={**result.rules, **({"checks": checks} if checks else {})})
     return present(result, format=format, per_query=per_query, output=output)

@@ -9,6 +9,7 @@ import numpy as np
 from rankwell.commands.report import page_lines
 from rankwell.core.tables import Floats
 from rankwell.experiments.pages import write_report
+from rankwell.parts.execution import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
@@ -55,7 +56,9 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
         options = CaptionOptions(texts=str(texts), seed=seed)
-        done = rank(str(scores), positives=str(positives), options=options, output=results, progress=progress)
+        done = rank(
+            str(scores), positives=str(positives), options=options, parts=PartOptions(), output=results, progress=progress
+        )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)
     begin = (

@@ -1,0 +1,67 @@
+"""Arrays that parts read beside their inputs: files in `.arrays` of the work folder, named by their content."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables.matrices import Embeddings
+from rankwell.parts.comparing import PartTable
+from rankwell.parts.lists import write_array
+from rankwell.parts.places import draft_beside, file_digest, write_draft
+from rankwell.parts.plans import PLAN, file_of_part
+
+_FOLDER = ".arrays"
+
+
+class PartArrays:
+    """The arrays of a work folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._new = folder.absolute() / _FOLDER, list[Path]()
+
+    def keep(self, array: NDArray[Any]) -> str:
+        """The absolute path of the file of an array, which is written where it is not there."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with draft_beside(self._folder / "array") as draft:
+            digest, _ = write_draft(draft, partial(write_array, np.ascontiguousarray(array)))
+            file = self._folder / f"{digest[7:23]}.npy"
+            if not file.exists() or file_digest(file) != digest:
+                draft.replace(file)
+                self._new.append(file)
+        return str(file)
+
+    def table(self, table: Embeddings, place: Any) -> PartTable:
+        """A table that parts read in ranges: the file itself, or a copy of what can only be read whole, or is in memory."""
+        if not isinstance(place, (str, Path)):
+            return PartTable(self.keep(table.vectors), "embeddings in memory")
+        file = file_of_part(place)
+        return PartTable(file if isinstance(table.vectors, np.memmap) else self.keep(table.vectors), file)
+
+    def forget(self) -> None:
+        """Removes new arrays of which no plan is in the folder."""
+        plan = self._folder.with_name(PLAN)
+        named = plan.read_text(encoding="utf-8") if plan.is_file() else ""
+        for file in self._new:
+            if file.name not in named:
+                file.unlink(missing_ok=True)
+
+
+@contextmanager
+def arrays_of(folder: Path) -> Generator[PartArrays]:
+    """The arrays of a work folder; where the block fails before there is a plan, nothing is left of them."""
+    was_there = folder.is_dir()
+    arrays = PartArrays(folder)
+    try:
+        yield arrays
+    except BaseException:
+        arrays.forget()
+        with suppress(OSError):
+            (folder / _FOLDER).rmdir()
+            if not was_there:
+                folder.rmdir()
+        raise

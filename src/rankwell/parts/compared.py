@@ -1,0 +1,188 @@
+"""Two tables of embeddings compared in parts: what is asked of them becomes comparisons, and their results the answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.matrices import Positives
+from rankwell.neighbours.positive_counts import ComparedVectors
+from rankwell.parts import Json
+from rankwell.parts.arrays import PartArrays, arrays_of
+from rankwell.parts.comparing import PRINT, PartComparison
+from rankwell.parts.counts import WantedItems
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
+from rankwell.parts.execution import Progress as PartProgress
+
+
+class Question(NamedTuple):
+    """One direction in which tables are compared. grouped: the items in groups, those of `positives` of each query.
+
+    order: (items,) or, grouped, (queries,) places among items of equal score. best: only the best positive of each query counts.
+    depth: of the lists that are made besides, 0 for none.
+    """
+
+    transposed: bool
+    grouped: bool
+    order: Ints | None
+    best: bool
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountedVectors(ComparedVectors):
+    """Embeddings whose comparisons have been made in parts: the answers to questions, and to no others."""
+
+    positives: Positives
+    scores: Floats
+    questions: Sequence[Question]
+    answers: Mapping[tuple[str, bool], Any]
+
+    def _refuse_other(self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None) -> None:
+        known = (
+            (each.transposed, each.grouped, depth or each.depth) == (transposed, grouped, each.depth)
+            and np.array_equal(each.order, order)  # pyright: ignore[reportArgumentType]
+            for each in self.questions
+        )
+        if not any(known):
+            raise ValueError("this was not asked before the parts were planned")
+
+    def count(
+        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
+        """The counts of a question, which has this order."""
+        self._refuse_other(transposed, False, order, None)
+        wanted = WantedItems.of(self.positives, self.scores, transposed=transposed, best=best)
+        found = PositiveCounts(wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed])
+        return _reported(found, positives, progress)
+
+    def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
+        """The counts of a question about groups, which has this order."""
+        self._refuse_other(True, True, order, None)
+        scores = WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
+        found = PositiveCounts(np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True])
+        return _reported(found, groups, progress)
+
+    def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
+        """The lists of a question, which has this depth and order."""
+        self._refuse_other(transposed, False, order, depth)
+        return self.answers["lists", transposed]
+
+    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+        """The lists of a question about groups, which has this depth and order."""
+        self._refuse_other(True, True, order, depth)
+        positions, scores = self.answers["group lists", True]
+        return np.flatnonzero(groups.counts)[positions], scores
+
+    def copies(self, *, transposed: bool) -> Ints | None:
+        """As in `ComparedScores`, by prints of 128 bits."""
+        prints = self.answers["prints", transposed].view(f"V{PRINT}")[:, 0]
+        _, first, which = np.unique(prints, return_index=True, return_inverse=True)
+        return first[which]
+
+
+def _reported(found: PositiveCounts, positives: Positives, progress: Progress | None) -> PositiveCounts:
+    """Counts that were made before, reported as done."""
+    if progress is not None:
+        progress(positives.n_queries, positives.n_queries)
+    return found
+
+
+class _Asking:
+    """The comparisons that answer questions, in two rounds. sides: the queries' table and the items'."""
+
+    def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
+        self._kept, self._sides, self._positives = arrays, sides, positives
+        self.arrays: dict[str, str] = {}
+        self.first: list[Json] = []
+        self.then: list[Json] = []
+        self.keys: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = [], []
+
+    def _keep(self, name: str, array: Ints) -> str:
+        self.arrays[name] = self._kept.keep(array)
+        return name
+
+    def _add(self, key: tuple[str, bool], comparison: PartComparison) -> None:
+        self.keys[0].append(key)
+        self.first.append(comparison.json)
+
+    def pairs(self) -> None:
+        """Asks for the scores of all pairs; this comes first."""
+        pairs = self._keep("positives", np.stack([self._positives.owner, self._positives.items]))
+        queries, items = self._sides
+        most = int(self._positives.counts.max(initial=1))
+        self._add(("scores", False), PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs))
+
+    def prints(self, *, transposed: bool) -> None:
+        """Asks for the prints of the queries, or of the items."""
+        self._add(("prints", transposed), PartComparison(what="prints", items=self._sides[transposed]))
+
+    def ask(self, name: str, question: Question) -> None:
+        """Asks a question. name: for its arrays."""
+        transposed, order = question.transposed, question.order
+        queries, items = self._sides[::-1] if transposed else self._sides
+        right = self._positives.transposed if transposed else self._positives
+        given: dict[str, str] = {}
+        rows: dict[str, str] = {}
+        if question.grouped:
+            some = np.flatnonzero(right.counts)
+            number = np.cumsum(right.counts > 0) - 1
+            given["members"] = self._keep(f"{name} members", np.stack([number[right.owner], right.items]))
+            order = None if order is None else order[some]
+            if len(some) < right.n_queries:
+                rows["rows"] = self._keep(f"{name} queries", some)
+        if order is not None:
+            given["places"] = self._keep(f"{name} order", order)
+        key = "group " * question.grouped
+        if question.depth:
+            lists = PartComparison(what="lists", items=items, queries=queries, width=question.depth, **given)
+            self._add((f"{key}lists", transposed), lists)
+        most = 1 if question.best or question.grouped else int(right.counts.max(initial=1))
+        counts = PartComparison(what="counts", items=items, queries=queries, width=most, **given, **rows)
+        self.keys[1].append((f"{key}counts", transposed))
+        best = question.best and not question.grouped
+        self.then.append({"comparison": counts.json, "of": 0, "transposed": transposed, "best": best})
+
+
+def compare_in_parts(
+    compared: ComparedVectors,
+    places: Mapping[str, Any],
+    positives: Positives,
+    questions: Mapping[str, Question],
+    *,
+    prints: tuple[bool, bool],
+    parts: PartOptions,
+    command: str,
+    progress: PartProgress | None = None,
+) -> PartOutcome:
+    """The answers to questions about two tables, as `CountedVectors`. prints: whether equal queries, and items, are looked for.
+
+    places: of the two tables by name, None for one in memory. positives: the items of each query, not transposed. Raises as
+    `carry_out` and `neighbours.search` do.
+    """
+    with work_folder(replace(parts, work=None) if parts.dry_run else parts) as folder, arrays_of(folder) as arrays:
+        tables = {
+            name: arrays.table(table, place)
+            for (name, place), table in zip(places.items(), (compared.queries, compared.items), strict=True)
+        }
+        first, second = tables
+        asking = _Asking(arrays, (first, second), positives)
+        asking.pairs()
+        for transposed in (False, True):
+            if prints[transposed]:
+                asking.prints(transposed=transposed)
+        for name, question in questions.items():
+            asking.ask(name, question)
+        options = {"metric": compared.metric, "tables": {name: list(each) for name, each in tables.items()}}
+        options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
+        chosen = parts if parts.dry_run else replace(parts, work=str(folder))
+        outcome = carry_out("counts", options, chosen, command, progress)
+    if outcome.result is None:
+        return outcome
+    answers = dict(zip([*asking.keys[0], *asking.keys[1]], outcome.result, strict=True))
+    scores = answers.pop(("scores", False))
+    given = compared.queries, compared.items, compared.metric, positives, scores, tuple(questions.values()), answers
+    return outcome._replace(result=CountedVectors(*given))

@@ -1,0 +1,193 @@
+"""Ranks of given items in parts: exact scores from the ranges that have the items, then what is above them in every range.
+
+Options: `metric`; `tables`, name -> place and name in messages; `arrays`, name -> file; `first`, the comparisons of the first
+round; `then`, those of the second, each with the number of the first one whose `scores` or `lists` are its pairs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.products import width
+from rankwell.core.tables import Floats, Ints, offsets_by
+from rankwell.core.tables.arrays import map_npy
+from rankwell.core.tables.matrices import Positives
+from rankwell.errors import BadInput
+from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.parts.arrays import PartArrays
+from rankwell.parts.comparing import Compared, PartComparison
+from rankwell.parts.lists import PartGrid, merged_lists, write_array
+from rankwell.parts.plans import read_plan
+from rankwell.store import split_part
+
+_SECOND = "second"
+
+
+class WantedItems(NamedTuple):
+    """The pairs whose ranks are counted. right: the items of all queries. pairs: positions among them. scores: of `right`."""
+
+    right: Positives
+    pairs: Ints
+    scores: Floats
+
+    @classmethod
+    def of(cls, positives: Positives, scores: Floats, *, transposed: bool, best: bool) -> "WantedItems":
+        """scores: of the pairs of `positives`. best: only the best of each query, with those that tie."""
+        right = positives.transposed if transposed else positives
+        scores = scores[np.lexsort((positives.owner, positives.items))] if transposed else scores
+        return cls(right, np.flatnonzero(right.is_best(scores)) if best else np.arange(len(scores)), scores)
+
+
+def _comparisons(options: Mapping[str, Json], which: str) -> list[Compared]:
+    listed = options[which] if which == "first" else [each["comparison"] for each in options[which]]
+    return [Compared(options, PartComparison(**each)) for each in listed]
+
+
+def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+    """The tables, and the arrays beside the parts."""
+    tables = {name: Path(split_part(place)[0]) for name, (place, _) in options["tables"].items()}
+    return tables | {f"array {name}": Path(place) for name, place in options["arrays"].items()}
+
+
+def _grid(compared: Compared, limits: Limits) -> PartGrid:
+    which = compared.is_of
+    _, dimensions, row = compared.shape(which.items)
+    if which.queries and (found := compared.shape(which.queries)[1]) != dimensions:
+        what = f"the queries have {found} dimensions, the items {dimensions}"
+        raise BadInput(f"{compared.table(which.queries).shown}: {what}; both come from one model.")
+    state = 8 * dimensions + (24 * width(which.width) if which.what == "lists" else 64 * which.width)
+    grid = PartGrid.of(compared.n_queries, compared.n_items, state=state, row=row, depth=which.width, limits=limits)
+    return compared.whole_groups(grid)
+
+
+def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+    """The parts of all comparisons of the first round; the costs are those of both."""
+    first, then = ([(each, _grid(each, limits)) for each in _comparisons(options, which)] for which in ("first", "then"))
+    costs: dict[str, int | str] = {"parts": sum(grid.parts for _, grid in first)}
+    if then:
+        costs["parts of a second round"] = sum(grid.parts for _, grid in then)
+    both = [*first, *then]
+    costs |= {
+        "items per part": max(-(-grid.items[-1] // grid.shards) for _, grid in both),
+        "passes over the items": max(grid.passes for _, grid in both),
+    }
+    products, read = [_products(each) for each in both], 0
+    for compared, grid in both:
+        which = compared.is_of
+        read += grid.passes * grid.items[-1] * compared.shape(which.items)[2]
+        read += grid.shards * grid.queries[-1] * compared.shape(which.queries)[2] if which.queries else 0
+    costs |= {
+        "products": sum(products),
+        "multiplications": sum(n * each.shape(each.is_of.items)[1] for n, (each, _) in zip(products, both, strict=True)),
+        "bytes read": read,
+    }
+    return Cut(sum(grid.parts for _, grid in first), [grid._asdict() for _, grid in first], costs)
+
+
+def _products(part: tuple[Compared, PartGrid]) -> int:
+    compared, grid = part
+    return grid.queries[-1] * grid.items[-1] if compared.is_of.what in ("counts", "lists") else 0
+
+
+def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
+    """The comparisons of a round with their grids and the number of their first parts."""
+    start = 0
+    for compared, bounds in zip(_comparisons(inputs.options, "first"), inputs.boundaries, strict=True):
+        grid = PartGrid(**bounds)
+        yield compared, grid, start
+        start += grid.parts
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    compared, grid, start = next(each for each in _grids(inputs) if index < each[2] + each[1].parts)
+    array, digests = compared.part(*grid.part(index - start))
+    return PartContent(".npy", partial(write_array, array), digests)
+
+
+def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRound | None:
+    """The counts of pairs that are known now, or whose scores are."""
+    options = inputs.options
+    if not options["then"]:
+        return None
+    found = dict[int, Any]()
+    comparisons: list[Json] = []
+    arrays = dict(options["arrays"])
+    grids, kept = list(_grids(inputs)), PartArrays(folder)
+    for number, each in enumerate(options["then"]):
+        which, source = each["comparison"], each["of"]
+        if source not in found:
+            compared, grid, start = grids[source]
+            found[source] = _merged(compared, grid, files[start : start + grid.parts], folder)
+        compared = grids[source][0]
+        if compared.is_of.what == "scores":
+            known = _scores_known(compared, found[source], each)
+        else:
+            known = _pairs_known(Compared(options, PartComparison(**which)), found[source][0][:, : each["depth"]])
+        for name, array in known.items():
+            arrays[f"{name} {number}"] = kept.keep(array)
+            which = {**which, name: f"{name} {number}"}
+        comparisons.append(which)
+    named = {name: options[name] for name in ("metric", "tables")}
+    return SecondRound("counts", {**named, "arrays": arrays, "first": comparisons, "then": []}, divided=True)
+
+
+def _scores_known(of: Compared, scores: Floats, then: Mapping[str, Json]) -> dict[str, NDArray[Any]]:
+    """The pairs to count with their scores, or the scores of groups."""
+    owner, items = of.array(of.is_of.pairs)
+    positives = Positives(offsets_by(owner, of.n_queries), items, of.n_items)
+    right, pairs, scores = WantedItems.of(positives, scores, transposed=then["transposed"], best=then["best"])
+    if "members" in then["comparison"]:
+        return {"scores": right.best(scores)}
+    return {"pairs": np.stack([right.owner[pairs], right.items[pairs]]), "scores": scores[pairs]}
+
+
+def _pairs_known(other: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
+    """The pairs of lists by their positions, which are to be counted by other vectors, with their scores by these."""
+    owner, column = np.nonzero(positions >= 0)
+    pairs = np.stack([owner, positions[owner, column]])
+    return {"pairs": pairs, "scores": other.scores_of(*pairs)}
+
+
+def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], folder: Path) -> Any:
+    """The result of a comparison, from all its parts."""
+    which = compared.is_of
+    if which.what == "lists":
+        places = np.asarray(compared.array(which.places)) if which.places else None
+        return merged_lists(grid, files, folder, which.width, places)
+    parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
+    if which.what == "prints":
+        return np.concatenate([found for _, _, found in parts])
+    if which.what == "scores":
+        owner, items = compared.array(which.pairs)
+        scores = np.empty(len(owner))
+        for rows, columns, found in parts:
+            some = slice(*np.searchsorted(owner, [rows.start, rows.stop]).tolist())
+            inside = (items[some] >= columns.start) & (items[some] < columns.stop)
+            scores[some][inside] = found
+        return scores
+    counted = np.zeros((3, compared.n_queries if which.members else compared.array(which.pairs).shape[1]), dtype=np.int64)
+    for rows, _, found in parts:
+        some = rows if which.members else compared.pairs_of(rows)
+        counted[:, some] += found
+    return counted
+
+
+def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> list[Any]:
+    """The results of all comparisons, those of the first round first."""
+    rounds = [inputs]
+    if inputs.options["then"]:
+        rounds.append(read_plan(folder / _SECOND).part_inputs)
+    results: list[Any] = []
+    start = 0
+    for each in rounds:
+        for compared, grid, _ in _grids(each):
+            results.append(_merged(compared, grid, files[start : start + grid.parts], folder))
+            start += grid.parts
+    return results
+
+
+KINDS.add("counts", PartKind("counts", "Ranks of given items among embeddings", _files, _cut, _part, _merge, second=_second))
