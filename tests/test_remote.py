@@ -11,7 +11,7 @@ from rankwell.cli import main
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
-from rankwell.store import Source, remote, sources_of, split_part
+from rankwell.store import Source, remote, services, sources_of, split_part
 
 VECTORS = np.random.default_rng(31).standard_normal((3000, 8)).astype(np.float32)
 
@@ -110,7 +110,7 @@ def test_the_command_evaluates_a_remote_run(s3, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("mode", ["drop", "truncate", "busy", "delay"])
 def test_a_server_that_fails_now_and_then_gives_the_right_bytes(mode, s3, monkeypatch):
     monkeypatch.setattr(remote, "_RANGE", 30_000)
-    monkeypatch.setattr(remote, "_SECONDS", 1)
+    monkeypatch.setattr(services, "_SECONDS", 1)
     place = s3.put("base.npy", npy(VECTORS))
     s3.mode, s3.times = mode, 3
 

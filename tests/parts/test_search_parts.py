@@ -15,7 +15,7 @@ from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.neighbours import TopK
 from rankwell.parts import KINDS, Limits
 from rankwell.parts import lists as kind
-from rankwell.parts.vectors import Ids
+from rankwell.parts.ids import Ids
 from rankwell.store import decode_id
 
 METRICS = ("cosine", "dot", "l2")
@@ -264,10 +264,3 @@ def test_a_dry_run_of_a_billion_vectors_reads_none_of_them(tmp_path: Path):
     assert lines["passes over the items"] == "1"
     assert lines["bytes read"] == f"{10**9 * 1536 + 45 * 10**6 * 1536:,}"
     assert not (tmp_path / "x.hdf5").exists()
-
-
-def test_an_object_of_a_remote_place_is_refused_before_any_work(tmp_path: Path):
-    np.save(tmp_path / "queries.npy", np.eye(3))
-    with pytest.raises(BadUsage, match=r"s3://b/items\.npy: parts are computed from files"):
-        rankwell.search(tmp_path / "queries.npy", "s3://b/items.npy", k=1, work=str(tmp_path / "work"))
-    assert not (tmp_path / "work").exists()

@@ -253,7 +253,7 @@ def test_a_full_disk_is_an_error_of_the_part_and_leaves_no_half_of_it(files: Pat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.parts.work.write_draft", full)
+        patch.setattr("rankwell.parts.places.write_draft", full)
         with pytest.raises(BadUsage, match="No space left on device; free some space, and run the command again"):
             search(files)
 

@@ -1,7 +1,6 @@
 """Compute one part of a work folder, as the element of an array job, or show the state of all parts."""
 
 import os
-from pathlib import Path
 
 from rankwell.errors import BadUsage, printable
 from rankwell.executors import slurm_ranges
@@ -26,14 +25,13 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
     status
         Show which parts are done, running, failed and missing, and compute nothing.
     """
-    folder = Path(work)
     if status:
         if index is not None:
             raise BadUsage(f"--status shows all parts; leave out {index}.")
-        found = WorkFolder(folder, read_plan(folder))
-        return Output("\n".join(_lines(found.states(), found.plan.parts)) + "\n")
+        found = WorkFolder(work, read_plan(work))
+        return Output("\n".join(_lines(found.states(verified=found.place.is_local), found.plan.parts)) + "\n")
     number = _number_of_job() if index is None else index
-    record = compute_part(folder, number)
+    record = compute_part(work, number)
     return Output(notes=(Aside(f"part {number} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
 
 

@@ -22,6 +22,7 @@ from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.parts.plans import file_of_part
+from rankwell.parts.vectors import VectorFiles
 from rankwell.report.present import Aside, FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
@@ -89,7 +90,8 @@ def search(
     else:
         written = io.write_run(found.ranking(), output)
     full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
-    n_queries, dimensions = len(found.query_names), read_embeddings(queries, ids=False, check=False).dimensions
+    n_queries = len(found.query_names)
+    dimensions = VectorFiles(queries).shape[1] if parts.is_used else read_embeddings(queries, ids=False, check=False).dimensions
     notes = [
         f"{n_queries} queries, {len(found.item_names)} items, {dimensions} dimensions, {options.metric}; "
         f"equal scores in the order of {base}",

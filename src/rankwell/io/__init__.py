@@ -1,6 +1,7 @@
 """Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place that opens DuckDB."""
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -40,6 +41,15 @@ def connected(threads: int | None = None) -> Any:
     return session
 
 
+@cache
+def remote_tables(threads: int | None = None) -> bool:
+    """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name` gives them."""
+    from rankwell.store.file_system import RemoteFiles
+
+    _database(threads).register_filesystem(RemoteFiles())
+    return True
+
+
 @contextmanager
 def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None]:
     """Raises BadInput, beginning with the place, where Parquet data is damaged."""
@@ -48,6 +58,11 @@ def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None
     try:
         yield
     except duckdb.Error as error:
+        if "rankwell.store.file_system" in sys.modules:
+            from rankwell.store.file_system import failure
+
+            if (reason := failure()) is not None:
+                raise reason from error
         raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}.") from error
 
 

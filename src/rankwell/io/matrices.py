@@ -46,7 +46,7 @@ def read_embeddings(
         if name:
             text, part = split_part(name)
             shards = [] if part else shard_files(text)
-            table = join_shards(shards, _read_shard(ids, format)) if shards else _read_vectors(text, part, format)
+            table = join_shards(shards, _read_shard(ids, format)) if shards else read_vectors(text, part, format)
         else:
             table = place if isinstance(place, Embeddings) else read_array(place)
             shards = []
@@ -63,7 +63,8 @@ def read_embeddings(
     return table
 
 
-def _read_vectors(text: str, part: str, name: str | None) -> Embeddings:
+def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
+    """The vectors of one file, or of MTEB's folder, with the ids in it; there may be none. Raises as `read_embeddings`."""
     beside = Path(text) / "vectors.npy"
     whole = beside if remote_url(text) is None and beside.is_file() else text
     return _read(whole, part or (name or "").partition(":")[2], "embeddings", name)
@@ -74,15 +75,20 @@ def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
 
     def _one(file: str) -> Embeddings:
         with naming(file):
-            table = _read_vectors(file, "", name)
+            table = read_vectors(file, "", name)
             return replace(table, ids=_ids_beside(file)) if table.ids is None and ids is None else table
 
     return _one
 
 
-def _ids_beside(file: str) -> list[str] | None:
+def ids_beside(file: str) -> str | None:
+    """The file of ids beside one of vectors; None where there is none."""
     stem = file.rstrip("/").removesuffix(Path(file).suffix)
-    found = next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
+    return next((stem + suffix for suffix in IDS_BESIDE if exists(stem + suffix)), None)
+
+
+def _ids_beside(file: str) -> list[str] | None:
+    found = ids_beside(file)
     return None if found is None else _ids(found)
 
 

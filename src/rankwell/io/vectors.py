@@ -3,7 +3,6 @@
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -281,63 +280,6 @@ def _lengths(values: Any) -> tuple[int, ...]:
     if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
         raise ValueError(f"{shown(values)}; expected a list of natural numbers")
     return tuple(values)
-
-
-_ONE_HEADER = {
-    "fbin": ("<f4", (".fbin",)),
-    "hbin": ("<f2", (".hbin", ".f16bin")),
-    "u8bin": ("|u1", (".u8bin",)),
-    "i8bin": ("|i1", (".i8bin",)),
-    "ibin": ("<i4", (".ibin",)),
-}
-_HEADER_EACH = {"fvecs": ("<f4", (".fvecs",)), "bvecs": ("|u1", (".bvecs",)), "ivecs": ("<i4", (".ivecs",))}
-
-
-def read_bin(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embeddings:  # noqa: ARG001
-    """The vectors behind one header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size decides which."""
-    path = source.file or Path()
-    size = path.stat().st_size
-    raw = source.packed(16)
-    headers = [struct.unpack_from(form, raw) for form in ("<II", "<QQ") if len(raw) >= struct.calcsize(form)]
-    for offset, (rows, dimension) in zip((8, 16), headers, strict=False):
-        if size == offset + rows * dimension * kind.itemsize:
-            return Embeddings(None, as_real(map_array(path, kind, (rows, dimension), offset=offset)))
-    if not headers:
-        raise BadInput(f"{size} bytes are too few for a header; expected two counts, rows and dimension, then the numbers.")
-    rows, dimension = headers[0]
-    what = f"its header says {rows} vectors of {dimension} {kind.name}, {8 + rows * dimension * kind.itemsize} bytes"
-    long = "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
-    raise BadInput(f"{what}{long}; the file has {size}. Does it end early, or does its suffix name the wrong kind of number?")
-
-
-def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embeddings:  # noqa: ARG001
-    """The vectors of a file that repeats the dimension, an int32, before each of them."""
-    path = source.file or Path()
-    size = path.stat().st_size
-    raw = source.packed(4)
-    dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
-    if dimension < 1:
-        raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
-    width = 4 + dimension * kind.itemsize
-    if size % width or width >= 1 << 31:  # NumPy's records are shorter
-        what = f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple"
-        raise BadInput(f"{what}; does it end early, or does its suffix name the wrong kind of number?")
-    record = np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))])
-    records = map_array(path, record, (size // width,))
-    wrong = np.flatnonzero(records["dimension"] != dimension)
-    if len(wrong):
-        row = int(wrong[0])
-        found = int(records["dimension"][row])
-        raise BadInput(f"row {row} has the dimension {found}, row 0 has {dimension}; vectors have one length.")
-    return Embeddings(None, as_real(records["vector"]))
-
-
-for _forms, _read in ((_ONE_HEADER, read_bin), (_HEADER_EACH, read_vecs)):
-    for _name, (_kind, _suffixes) in _forms.items():
-        # Flat files have no magic number: the suffix determines the kind of number, and the size confirms the header.
-        file_format(
-            _name, "embeddings", sniff=lambda head, ends=_suffixes: 0.95 * head.name.lower().endswith(ends), suffixes=_suffixes
-        )(partial(_read, kind=np.dtype(_kind)))
 
 
 _INDEX, _DIMENSION = "index.json", "dimension"

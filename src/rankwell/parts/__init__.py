@@ -68,7 +68,7 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
-    files: the input files by name. cut: the parts, without reading vectors. part: computes one.
+    files: the inputs by name, paths or addresses of objects. cut: the parts, without reading vectors. part: computes one.
     merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
     the folder `second` of the work folder, or None; merge then takes their files behind those of the first.
@@ -76,7 +76,7 @@ class PartKind:
 
     name: str
     title: str
-    files: Callable[[Mapping[str, Json]], Mapping[str, Path]]
+    files: Callable[[Mapping[str, Json]], Mapping[str, Path | str]]
     cut: Callable[[Mapping[str, Json], Limits], Cut]
     part: Callable[[PartInputs, int], PartContent]
     merge: Callable[[PartInputs, Sequence[Path], Path], Any]

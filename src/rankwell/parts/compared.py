@@ -9,6 +9,7 @@ import numpy as np
 from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Positives
+from rankwell.errors import BadUsage
 from rankwell.neighbours.positive_counts import ComparedVectors
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
@@ -16,6 +17,7 @@ from rankwell.parts.comparing import PRINT, PartComparison
 from rankwell.parts.counts import WantedItems
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
 from rankwell.parts.execution import Progress as PartProgress
+from rankwell.store import remote_url
 
 
 class Question(NamedTuple):
@@ -163,10 +165,12 @@ def compare_in_parts(
     places: of the two tables by name, None for one in memory. positives: the items of each query, not transposed. Raises as
     `carry_out` and `neighbours.search` do.
     """
-    with work_folder(replace(parts, work=None) if parts.dry_run else parts) as folder, arrays_of(folder) as arrays:
+    if url := remote_url(parts.work or ""):
+        raise BadUsage(f"--work {url}: ranks are counted in two rounds, whose work is in a folder; name one.")
+    with work_folder(replace(parts, work=None) if parts.dry_run else parts) as place, arrays_of(place.folder) as arrays:
         tables = {
-            name: arrays.table(table, place)
-            for (name, place), table in zip(places.items(), (compared.queries, compared.items), strict=True)
+            name: arrays.table(table, file)
+            for (name, file), table in zip(places.items(), (compared.queries, compared.items), strict=True)
         }
         first, second = tables
         asking = _Asking(arrays, (first, second), positives)
@@ -178,7 +182,7 @@ def compare_in_parts(
             asking.ask(name, question)
         options = {"metric": compared.metric, "tables": {name: list(each) for name, each in tables.items()}}
         options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
-        chosen = parts if parts.dry_run else replace(parts, work=str(folder))
+        chosen = parts if parts.dry_run else replace(parts, work=place.name)
         outcome = carry_out("counts", options, chosen, command, progress)
     if outcome.result is None:
         return outcome

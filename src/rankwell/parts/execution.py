@@ -5,18 +5,18 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, Unfinished, shown
 from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
-from rankwell.locks import locked
 from rankwell.parts import KINDS, Json, Limits
+from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import input_files, open_plan
 from rankwell.parts.running import Runner, complete, merged
 from rankwell.parts.work import PartStates, WorkFolder
+from rankwell.store import remote_url
 
 Progress = Callable[[str, int, int], None]
 _SECOND = "second"
@@ -33,7 +33,8 @@ class PartOptions:
     executor
         What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
     work
-        Folder of the parts, with which the same command goes on after an interruption. Without, a temporary one.
+        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption. Without, a
+        temporary one.
     memory
         Memory of a part, such as 500M or 8G; 2G by default.
     shards
@@ -106,12 +107,14 @@ def carry_out(
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
         return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
-    with work_folder(choices) as folder:
-        plan, is_new = open_plan(folder, kind, options, command, limits)
-        rounds = [WorkFolder(folder, plan)]
+    with work_folder(choices) as place:
+        if kind.second is not None and not place.is_local:
+            raise BadUsage(f"--work {place.name}: {kind.title.lower()} take two rounds, whose work is in a folder; name one.")
+        plan, is_new = open_plan(place, kind, options, command, limits)
+        rounds = [WorkFolder(place, plan)]
         if executor.open is None:
             return _for_cluster(rounds, executor, address, limits, use, is_new=is_new)
-        with locked(folder), ExitStack() as opened:
+        with place.locked(), ExitStack() as opened:
             run: Runner | None = None
             for work in rounds:
                 if work.missing():
@@ -124,12 +127,12 @@ def carry_out(
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     """The folder of the parts that follow those of a folder, which are whole; none where none follow."""
     plan, kind = work.plan, work.plan.kind_of_part
-    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.folder)
+    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.place.folder)
     if further is None:
         return []
-    folder, shards = work.folder / _SECOND, limits.shards if further.divided else None
+    place, shards = place_of(work.place.folder / _SECOND), limits.shards if further.divided else None
     limits = limits._replace(memory=plan.memory, shards=shards)
-    return [WorkFolder(folder, open_plan(folder, KINDS[further.kind], further.options, plan.command, limits)[0])]
+    return [WorkFolder(place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0])]
 
 
 def _shown(value: int | str) -> str:
@@ -137,19 +140,19 @@ def _shown(value: int | str) -> str:
 
 
 @contextmanager
-def work_folder(choices: PartOptions) -> Generator[Path]:
+def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
     """The work folder, or a temporary one. Raises BadUsage where machines that do the work could not see that."""
-    place = choices.work
-    if place is not None:
-        if not place or "://" in place:
-            raise BadUsage(f"--work {shown(place)}: expected a folder that all machines see.")
-        yield Path(place)
+    work = choices.work
+    if work is not None:
+        if not work or ("://" in work and remote_url(work) is None):
+            raise BadUsage(f"--work {shown(work)}: expected a folder that all machines see, or one of a bucket, s3://….")
+        yield place_of(work)
         return
     executor, address = find_executor(choices.executor or "here")
     if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
         raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
     with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:
-        yield Path(folder)
+        yield place_of(folder)
 
 
 def _for_cluster(
@@ -157,12 +160,14 @@ def _for_cluster(
 ) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     for work in rounds:
-        states = work.states()
+        states = work.states(verified=work.place.is_local)
         if states.missing:
             return _script(work, states, executor, address, is_new=is_new)
-        with locked(work.folder):
+        with work.place.locked():
+            if not work.place.is_local and (states := work.states()).missing:
+                return _script(work, states, executor, address, is_new=is_new)
             rounds += _second_round(work, limits)
-    with locked(rounds[0].folder):
+    with rounds[0].place.locked():
         return PartOutcome(use(merged(rounds)))
 
 
@@ -171,15 +176,15 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = requested_threads() or 1
-    command = ["rankwell", "part", str(work.folder), "--threads", str(threads)]
+    command = ["rankwell", "part", work.place.name, "--threads", str(threads)]
     job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__)
     script = executor.script(address, job)
     if is_new:
-        note = f"{work.folder} has the plan of {work.plan.parts} parts; submit them, then run this command again."
+        note = f"{work.place.name} has the plan of {work.plan.parts} parts; submit them, then run this command again."
         return PartOutcome(text=script, notes=(note,))
     failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
     note = f"{len(states.missing)} of {work.plan.parts} parts are missing: {slurm_ranges(states.missing)}"
-    where = f"{work.folder}: " if work.folder.name == _SECOND else ""
+    where = f"{work.place.name}: " if work.place.folder.name == _SECOND else ""
     notes = (*failed[:5], *damaged[:5], f"{where}{note}; submit them, then run this command again.")
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

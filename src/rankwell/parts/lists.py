@@ -1,5 +1,6 @@
 """Lists of the best items in parts: how queries and items are cut, and how lists merge by exact score, then by place."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -40,6 +41,16 @@ class PartGrid(NamedTuple):
         if shards < 1:
             raise BadUsage(f"--shards {shards}; expected a positive integer.")
         return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
+
+    def ending_at(self, breaks: Sequence[int]) -> "PartGrid":
+        """Shards whose ends are moved to the nearest break that is nearer than half a shard, so that nothing is read twice."""
+        bounds = list(self.items)
+        for at, (before, here, behind) in enumerate(zip(self.items, self.items[1:], self.items[2:], strict=False), 1):
+            which = bisect_left(breaks, here)
+            nearest = min(breaks[max(0, which - 1) : which + 1], key=lambda row, here=here: abs(row - here))
+            if 2 * abs(nearest - here) < min(here - before, behind - here):
+                bounds[at] = nearest
+        return self._replace(items=bounds)
 
     @property
     def passes(self) -> int:

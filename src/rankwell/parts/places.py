@@ -1,4 +1,4 @@
-"""The place of a work folder: files that appear whole or not at all, and once."""
+"""The places of work folders: files that appear whole or not at all, and once, in a folder or in a bucket."""
 
 import contextlib
 import hashlib
@@ -6,17 +6,199 @@ import os
 import platform
 import secrets
 import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
+from rankwell.locks import locked
+from rankwell.store import refuse_blocked, remote_url
 
 Puts = Literal["refused", "unique"]
 """A second put of one name is `refused`; where a place cannot refuse it, every content has a `unique` name."""
 Write = Callable[[BinaryIO], None]
 
 _DRAFT = ".draft-"
+
+
+class Written(NamedTuple):
+    """A part as it was written. is_new: false where there is another file of its name."""
+
+    name: str
+    digest: str
+    size: int
+    is_new: bool
+
+
+class WorkPlace(Protocol):
+    """The place of a work folder, whose files are known by their names."""
+
+    name: str
+    """As it is shown."""
+    workers_name: str
+    """As processes with other folders of work, and other machines, know it."""
+    is_local: bool
+    folder: Path
+    """A folder of this machine for files of the merge: the place itself, where it is one."""
+
+    def listing(self, prefix: str = "") -> Mapping[str, int]:
+        """The sizes of its files by name, of those that begin so, in any order, without hidden ones."""
+        ...
+
+    def size(self, name: str) -> int | None:
+        """The size of a file; None where there is none."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a small file; None where there is none."""
+        ...
+
+    def put_new(self, name: str, content: bytes) -> bool:
+        """Puts a small file where there is none; false, and nothing is done, where there is one."""
+        ...
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Puts a small file in place of an earlier one."""
+        ...
+
+    def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
+        """Puts a part, named by its stem; unique: and by its digest."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if there is one."""
+        ...
+
+    def file(self, name: str) -> Path:
+        """A file of this machine with the content."""
+        ...
+
+    def open(self) -> None:
+        """Makes the place, if need be. Raises BadUsage where something else is in the way."""
+        ...
+
+    def clean(self) -> None:
+        """Removes what killed processes have left unfinished."""
+        ...
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Keeps others from driving work here until the block ends. Raises BadUsage that names who does."""
+        ...
+
+
+def place_of(place: "str | Path | WorkPlace") -> WorkPlace:
+    """The place of a folder, or of an address of one in a bucket. Raises BadUsage for an address that is only read."""
+    if not isinstance(place, (str, Path)):
+        return place
+    if (url := remote_url(place)) is not None:
+        from rankwell.parts.buckets import BucketPlace
+
+        return BucketPlace(url)
+    return FolderPlace(Path(place))
+
+
+class FolderPlace:
+    """A folder that all workers see under one path."""
+
+    is_local = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.name, self.workers_name = folder, str(folder), str(folder.resolve())
+
+    def listing(self, prefix: str = "") -> Mapping[str, int]:
+        """The sizes of its files by name."""
+        found: dict[str, int] = {}
+        if self.folder.is_dir():
+            with os.scandir(self.folder) as entries:
+                for each in entries:
+                    if each.name.startswith(prefix) and not each.name.startswith("."):
+                        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                            found[each.name] = each.stat().st_size
+        return found
+
+    def size(self, name: str) -> int | None:
+        """The size of a file."""
+        path = self.folder / name
+        return path.stat().st_size if path.is_file() else None
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a small file."""
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError:
+            return None
+
+    def put_new(self, name: str, content: bytes) -> bool:
+        """Writes a draft to the disk, and links it."""
+        path = self.folder / name
+        with draft_beside(path) as draft:
+            with draft.open("wb") as stream:
+                stream.write(content)
+                _sync(stream)
+            is_new = link_new(draft, path)
+        # This brings the names of files that were put before to the disk, too, such as the part of a record.
+        sync_folder(self.folder)
+        return is_new
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Writes a draft, which takes the file's place."""
+        path = self.folder / name
+        with draft_beside(path) as draft:
+            draft.write_bytes(content)
+            draft.replace(path)
+
+    def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
+        """Writes a draft to the disk, and links it, or gives it a name of its own."""
+        with draft_beside(self.folder / stem) as draft:
+            digest, size = write_draft(draft, write)
+            file = self.folder / part_name(stem, suffix, digest, unique=unique)
+            is_new = True
+            if unique:
+                draft.replace(file)
+            else:
+                is_new = link_new(draft, file)
+        return Written(file.name, digest, size, is_new)
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if there is one."""
+        (self.folder / name).unlink(missing_ok=True)
+
+    def file(self, name: str) -> Path:
+        """The file itself."""
+        return self.folder / name
+
+    def open(self) -> None:
+        """Makes the folder."""
+        refuse_blocked(self.folder, folder=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(self.folder, os.W_OK):
+            raise BadUsage(f"{self.folder} cannot be written to; name another work folder.")
+
+    def clean(self) -> None:
+        """Removes the drafts that killed processes of this machine have left."""
+        clean_drafts(self.folder)
+
+    def locked(self) -> AbstractContextManager[None]:
+        """The lock of the folder, which a dead process does not hold."""
+        return locked(self.folder)
+
+
+def part_name(stem: str, suffix: str, digest: str, *, unique: bool) -> str:
+    """The name of a part's file."""
+    return f"{stem}.{digest[7:23]}{suffix}" if unique else f"{stem}{suffix}"
+
+
+def probe(place: WorkPlace) -> Puts:
+    """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written to."""
+    name = f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        return "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
+    except (OSError, BadInput):  # such as a service without conditions
+        return "unique"
+    finally:
+        with contextlib.suppress(OSError, BadInput):
+            place.remove(name)
 
 
 class HashedStream:
@@ -41,18 +223,6 @@ def file_digest(path: Path) -> str:
     """The SHA-256 of a file."""
     with path.open("rb") as stream:
         return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def put_new(path: Path, content: bytes) -> bool:
-    """Puts a small file where there is none; false, and nothing is done, where there is one."""
-    with draft_beside(path) as draft:
-        with draft.open("wb") as stream:
-            stream.write(content)
-            _sync(stream)
-        is_new = link_new(draft, path)
-    # This brings the names of files that were put before to the disk, too, such as the part of a record.
-    sync_folder(path.parent)
-    return is_new
 
 
 def link_new(draft: Path, path: Path) -> bool:
@@ -96,19 +266,6 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def probe(folder: Path) -> Puts:
-    """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written to."""
-    name = folder / f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-    try:
-        return "refused" if put_new(name, b"1") and not put_new(name, b"2") else "unique"
-    except OSError as error:
-        if not os.access(folder, os.W_OK):
-            raise BadUsage(f"{folder} cannot be written to ({error.strerror}); name another work folder.") from error
-        return "unique"
-    finally:
-        name.unlink(missing_ok=True)
 
 
 def clean_drafts(folder: Path) -> None:

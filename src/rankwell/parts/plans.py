@@ -3,7 +3,7 @@
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,14 +14,16 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.core.kernels import native
+from rankwell.core.kernels.workers import in_threads
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.parts import KINDS, Json, Limits, PartInputs, PartKind
-from rankwell.parts.places import Puts, probe, put_new
-from rankwell.store import refuse_blocked, refuse_irregular, remote_url, write_text
+from rankwell.parts.places import Puts, WorkPlace, place_of, probe
+from rankwell.store import refuse_blocked, refuse_irregular, remote, remote_url
 
 PLAN = "plan.json"
 _FORMAT = 1
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,18 @@ class Plan:
         return PartInputs(self.options, self.boundaries)
 
     def refuse_changed_inputs(self) -> None:
-        """Raises BadInput for an input file that is not as it was when the plan was written."""
+        """Raises BadInput for an input that is not as it was when the plan was written."""
+        for each, now in zip(self.inputs.values(), _states([each["path"] for each in self.inputs.values()]), strict=True):
+            if now != each:
+                raise BadInput(f"{each['path']} has changed since the plan was written ({_changes(each, now)}); {_ANEW}.")
+
+    def expect_inputs(self) -> None:
+        """Refuses, as `refuse_changed_inputs`, local files that have changed; objects are refused where they are read."""
         for each in self.inputs.values():
-            now = _file_state(Path(each["path"]))
+            if "etag" in each:
+                remote.expect(each["path"], each["bytes"], each["etag"])
+                continue
+            now = _file_state(each["path"])
             if now != each:
                 raise BadInput(f"{each['path']} has changed since the plan was written ({_changes(each, now)}); {_ANEW}.")
 
@@ -77,26 +88,39 @@ _ANEW = "restore it, or name another work folder"
 
 
 def file_of_part(place: str | Path) -> str:
-    """The absolute path of an input, which every machine can read. Raises BadUsage for an object of a remote place."""
-    if url := remote_url(place):
-        raise BadUsage(f"{url}: parts are computed from files of a folder that all machines see; copy it there.")
-    return str(Path(place).absolute())
+    """The name of an input that every machine can read: an absolute path, or the address of an object."""
+    return remote_url(place) or str(Path(place).absolute())
 
 
 def input_files(kind: PartKind, options: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
-    """The input files of some work, as a plan lists them."""
-    return {name: _file_state(path) for name, path in sorted(kind.files(options).items())}
+    """The inputs of some work, as a plan lists them."""
+    files = {name: str(path) for name, path in sorted(kind.files(options).items())}
+    return dict(zip(files, _states(list(files.values())), strict=True))
 
 
-def _file_state(path: Path) -> dict[str, Any]:
-    refuse_irregular(path)
-    status = path.stat()
-    return {"path": str(path), "bytes": status.st_size, "modified": status.st_mtime_ns}
+def _states(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The states of some inputs, each as it is now."""
+    are_remote = any(remote_url(path) for path in paths)
+    return in_threads(_file_state, paths, workers=_AT_ONCE if are_remote else 1)
+
+
+def _file_state(path: str) -> dict[str, Any]:
+    """Size and time of a file, or size and tag of an object. Raises BadInput for neither."""
+    if (url := remote_url(path)) is not None:
+        seen = remote.look(url, anew=True)
+        if seen is None:
+            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+        return {"path": url, "bytes": seen.size, "etag": seen.tag}
+    refuse_irregular(Path(path))
+    status = Path(path).stat()
+    return {"path": path, "bytes": status.st_size, "modified": status.st_mtime_ns}
 
 
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if before["bytes"] != now["bytes"]:
         return f"{before['bytes']} bytes then, {now['bytes']} now"
+    if "etag" in before or "etag" in now:
+        return f"ETag {before.get('etag')} then, {now.get('etag')} now"
     then, later = (datetime.fromtimestamp(each["modified"] / 1e9, UTC).isoformat(" ", "milliseconds") for each in (before, now))
     return f"modified {then} then, {later} now"
 
@@ -106,37 +130,41 @@ def versions() -> dict[str, str]:
     return {"rankwell": __version__, "python": platform.python_version(), "numpy": np.__version__, "reader": native.name()}
 
 
-def open_plan(folder: Path, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits) -> tuple[Plan, bool]:
-    """The plan of a folder, and whether it is new: it is written where there is none.
+def open_plan(place: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits) -> tuple[Plan, bool]:
+    """The plan of a work folder, and whether it is new: it is written where there is none.
 
     Raises BadUsage that says what differs where the folder has the plan of other work, and for a folder of other files.
     """
-    refuse_blocked(folder, folder=True)
+    if place.is_local:
+        refuse_blocked(place.folder, folder=True)
     inputs = input_files(kind, options)
-    if (folder / PLAN).exists():
-        return _same_plan(read_plan(folder), folder, kind, options, inputs, limits), False
-    if folder.is_dir() and (others := sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))):
-        raise BadUsage(f"{folder} has no plan, but other files ({others[0]!r}); name an empty folder, or a new one.")
+    if place.size(PLAN) is not None:
+        return _same_plan(read_plan(place), place.name, kind, options, inputs, limits), False
+    if others := sorted(place.listing()):
+        raise BadUsage(f"{place.name} has no plan, but other files ({others[0]!r}); name an empty folder, or a new one.")
     cut = kind.cut(options, limits)
     if kind.check is not None:
         kind.check(options)
-    folder.mkdir(parents=True, exist_ok=True)
-    puts = probe(folder)
+    place.open()
+    puts = probe(place)
     plan = Plan(_FORMAT, kind.name, command, options, inputs, cut.parts, cut.boundaries, limits.memory, puts, versions())
     if puts == "refused":
-        if not put_new(folder / PLAN, plan.text.encode()):
-            raise BadUsage(f"{folder} has just got a plan from another process; wait for its end, or name another folder.")
+        if not place.put_new(PLAN, plan.text.encode()):
+            raise BadUsage(f"{place.name} has just got a plan from another process; wait for its end, or name another folder.")
     else:
-        write_text(folder / PLAN, plan.text)
-    return read_plan(folder), True
+        place.replace(PLAN, plan.text.encode())
+    return read_plan(place), True
 
 
-def read_plan(folder: Path) -> Plan:
+def read_plan(folder: str | Path | WorkPlace) -> Plan:
     """The plan of a folder. Raises BadUsage where there is none, BadInput for a damaged one."""
-    path = folder / PLAN
-    if not path.is_file():
-        raise BadUsage(f"{folder} is not a work folder: it has no {PLAN}; write one with --executor array --work {folder}.")
-    values = parse_json(path.read_text(encoding="utf-8"), str(path), "a plan")
+    place = place_of(folder)
+    content = place.read(PLAN)
+    if content is None:
+        what = f"{place.name} is not a work folder: it has no {PLAN}"
+        raise BadUsage(f"{what}; write one with --executor array --work {place.name}.")
+    path = f"{place.name}/{PLAN}"
+    values = parse_json(content.decode("utf-8", "replace"), path, "a plan")
     try:
         plan = Plan(**values)
         if plan.format != _FORMAT or plan.parts < 1 or plan.kind not in KINDS:
@@ -147,7 +175,7 @@ def read_plan(folder: Path) -> Plan:
 
 
 def _same_plan(
-    plan: Plan, folder: Path, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
+    plan: Plan, folder: str, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
 ) -> Plan:
     plan.refuse_other_version()
     differing = [] if plan.kind == kind.name else [f"its work is {plan.kind}, this is {kind.name}"]

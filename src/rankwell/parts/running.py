@@ -2,7 +2,6 @@
 
 import errno
 import json
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 from rankwell import errors
 from rankwell.errors import BadUsage, RankwellError
-from rankwell.parts.places import clean_drafts
+from rankwell.parts.places import place_of
 from rankwell.parts.plans import read_plan
 from rankwell.parts.work import Measured, WorkFolder
 
@@ -30,30 +29,31 @@ def run_part(argument: str) -> str:
     """
     request = json.loads(argument)
     try:
-        return json.dumps({"record": compute_part(Path(request["work"]), int(request["part"]))})
+        return json.dumps({"record": compute_part(request["work"], int(request["part"]))})
     except RankwellError as error:
         return json.dumps({"error": str(error), "kind": type(error).__name__})
     except Exception:
         return json.dumps({"error": traceback.format_exc(), "kind": "internal"})
 
 
-def compute_part(folder: Path, index: int) -> Any:
+def compute_part(folder: str | Path, index: int) -> Any:
     """Computes a part, unless it is whole, and returns its record. Raises BadUsage for a full disk or too little memory."""
-    plan = read_plan(folder)
-    work = WorkFolder(folder, plan)
+    place = place_of(folder)
+    plan = read_plan(place)
+    work = WorkFolder(place, plan)
     work.refuse_outside(index)
     plan.refuse_other_version()
-    found = work.record(index)
+    found = work.record(index, verified=place.is_local)
     if isinstance(found, tuple):
         return found[0]
     try:
         work.discard(index)
         work.begin(index)
         try:
-            plan.refuse_changed_inputs()
+            plan.expect_inputs()
             start, processor = time.perf_counter(), time.process_time()
             content = plan.kind_of_part.part(plan.part_inputs, index)
-            plan.refuse_changed_inputs()
+            plan.expect_inputs()
             return work.keep(index, content, Measured(time.perf_counter() - start, time.process_time() - processor))
         finally:
             work.forget(index, "running")
@@ -78,13 +78,16 @@ def _reason(error: OSError) -> str:
 
 def complete(work: WorkFolder, run: Runner, progress: Progress | None = None) -> None:
     """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class."""
-    clean_drafts(work.folder)
+    work.place.clean()
     for _ in range(_ATTEMPTS):
         missing = work.missing()
         if not missing:
             return
+        if not work.place.is_local:  # workers fetch no part to see whether it is damaged
+            for index in work.states().damaged:
+                work.discard(index)
         done = work.plan.parts - len(missing)
-        arguments = [json.dumps({"work": os.fspath(work.folder.resolve()), "part": index}) for index in missing]
+        arguments = [json.dumps({"work": work.place.workers_name, "part": index}) for index in missing]
         for _, answer in run(RUN_PART, arguments):
             _refuse_error(json.loads(answer))
             done += 1
@@ -92,7 +95,7 @@ def complete(work: WorkFolder, run: Runner, progress: Progress | None = None) ->
                 progress("parts", done, work.plan.parts)
     left = work.missing()
     if left:
-        raise BadUsage(f"{work.folder}: part {left[0]} is damaged again after {_ATTEMPTS} attempts; check the disk.")
+        raise BadUsage(f"{work.place.name}: part {left[0]} is damaged again after {_ATTEMPTS} attempts; check the disk.")
 
 
 def _refuse_error(answer: dict[str, Any]) -> None:
@@ -109,4 +112,4 @@ def merged(rounds: Sequence[WorkFolder]) -> Any:
     for work in rounds:
         work.plan.refuse_changed_inputs()
     first, files = rounds[0], [file for work in rounds for file in work.files()]
-    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.folder)
+    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.place.folder)

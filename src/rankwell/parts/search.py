@@ -8,35 +8,36 @@ from rankwell.core.kernels.products import Groups, width
 from rankwell.core.tables.matrices import Positions
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_column
-from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import TopK, search
 from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts.ids import Ids, id_files
 from rankwell.parts.lists import PartGrid, lists_of, merged_lists, write_array
-from rankwell.parts.vectors import Ids, VectorRange, ids_file, mapped, read_range
+from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, read_range
 from rankwell.store import split_part
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+def _files(options: Mapping[str, Json]) -> dict[str, str]:
     """The files that a search reads."""
-    found = {name: Path(split_part(options[name])[0]) for name in ("base", "queries")}
+    found: dict[str, str] = {}
     for name in ("base", "queries"):
-        ids = ids_file(options[name], options[f"{name}_ids"])
-        found |= {} if ids is None else {f"{name} ids": ids}
+        for what, files in ((name, files_of(options[name])), (f"{name} ids", id_files(options[name], options[f"{name}_ids"]))):
+            found |= {what if len(files) == 1 else f"{what}/{file.rpartition('/')[2]}": file for file in files}
     groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
-    return found | {name: Path(split_part(place)[0]) for name, place in groups.items() if place is not None}
+    return found | {name: split_part(place)[0] for name, place in groups.items() if place is not None}
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Passes over shards of the items, as `PartGrid.of` says."""
-    items, queries = mapped(options["base"]).vectors, read_embeddings(options["queries"], ids=False, check=False).vectors
+    """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups end that are near."""
+    items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
     if items.shape[1] != queries.shape[1]:
         what = f"the queries have {queries.shape[1]} dimensions, the items {items.shape[1]}"
         raise BadInput(f"{options['queries']}: {what}; both come from one model.")
-    (n, dimensions), m, k = items.shape, len(queries), options["k"]
+    (n, dimensions), m, k = items.shape, queries.shape[0], options["k"]
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     row = dimensions * items.dtype.itemsize
     grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
+    grid = grid.ending_at(items.breaks)
     written = sum(16 * m * min(k, stop - start) for start, stop in zip(grid.items, grid.items[1:], strict=False))
     costs: dict[str, int | str] = {
         "parts": grid.parts,
@@ -44,10 +45,11 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
         "passes over the items": grid.passes,
         "products": m * n,
         "multiplications": m * n * dimensions,
-        "bytes read": grid.passes * n * row + grid.shards * queries.nbytes,
+        "bytes read": grid.passes * n * row + grid.shards * m * dimensions * queries.dtype.itemsize,
         "bytes written by parts": written,
     }
-    return Cut(grid.parts, {"queries": grid.queries, "items": grid.items}, costs)
+    files = {"base": items.described, "queries": queries.described}
+    return Cut(grid.parts, {"queries": grid.queries, "items": grid.items, "files": files}, costs)
 
 
 def _check(options: Mapping[str, Json]) -> None:
@@ -57,7 +59,7 @@ def _check(options: Mapping[str, Json]) -> None:
         raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
     numbers: dict[str, int] = {}
     for name, ids in sides.items():
-        numbers[name] = len(read_embeddings(options[name], ids=False, check=False).vectors)
+        numbers[name] = VectorFiles(options[name]).shape[0]
         ids.check(numbers[name])
     if options["base_groups"] is not None:
         labels = {name: len(read_column(options[f"{name}_groups"])) for name in ("queries", "base")}
@@ -77,8 +79,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     tables: list[VectorRange] = []
     digests: dict[str, str] = {}
     for name, part in (("queries", rows), ("base", columns)):
-        names = _names(options, name, part) if options["exclude"] == "self" else None
-        table, digest = read_range(options[name], part, names)
+        known = inputs.boundaries["files"][name]
+        names = _names(options, name, part, known) if options["exclude"] == "self" else None
+        table, digest = read_range(options[name], part, names, known)
         tables.append(table)
         digests[f"{name} {part.start}-{part.stop}"] = digest
     groups = None
@@ -91,9 +94,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
 
 
-def _names(options: Mapping[str, Json], name: str, part: slice) -> Sequence[str]:
+def _names(options: Mapping[str, Json], name: str, part: slice, known: Json) -> Sequence[str]:
     """The ids of a range; positions in the whole table where it has none."""
-    found = Ids(options[name], options[f"{name}_ids"]).range(part.start, part.stop)
+    found = Ids(options[name], options[f"{name}_ids"], known).range(part.start, part.stop)
     return Positions(range(part.start, part.stop)) if found is None else found
 
 
@@ -101,9 +104,9 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> TopK:
     """The best items of all shards."""
     options, grid = inputs.options, _grid(inputs)
     positions, scores = merged_lists(grid, files, folder, options["k"])
-    table = read_embeddings(options["queries"], ids=options["queries_ids"], check=False)
-    names = Ids(options["base"], options["base_ids"]).chosen(positions[positions >= 0], grid.items[-1])
-    return TopK(positions, scores, table.names(), names, options["metric"])
+    ids = {name: Ids(options[name], options[f"{name}_ids"], inputs.boundaries["files"][name]) for name in ("base", "queries")}
+    names = ids["base"].chosen(positions[positions >= 0], grid.items[-1])
+    return TopK(positions, scores, ids["queries"].names(grid.queries[-1]), names, options["metric"])
 
 
 KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, _merge, _check))

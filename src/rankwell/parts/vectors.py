@@ -1,24 +1,167 @@
-"""Ranges of vectors in a file, read once with their digest, and their ids, of which only those that are needed become strings."""
+"""Vectors of files and of folders of shards, local or remote, of which parts read ranges, once and with their digest."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import lru_cache
 from pathlib import Path
-from typing import overload
+from typing import Any, Protocol
 
 import numpy as np
 
-from rankwell.core.tables import Ints
-from rankwell.core.tables.matrices import Embeddings, Positions
-from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.io.files import choose_format
-from rankwell.io.matrices import IDS_BESIDE, read_embeddings
-from rankwell.store import Head, Source, decode_id, naming, split_part
+from rankwell.core.kernels.workers import in_threads
+from rankwell.core.tables.matrices import Embeddings, Positions, Vectors
+from rankwell.core.tables.shards import refuse_other_shard
+from rankwell.errors import BadInput, BadUsage, naming
+from rankwell.io.column_tables.ranges import ParquetVectors
+from rankwell.io.flat import RemoteVectors
+from rankwell.io.matrices import read_vectors
+from rankwell.parts import Json
+from rankwell.store import remote_url, shard_files, split_part
+from rankwell.store.remote import Object, look
 
-_LINES = 1 << 20
-_BARE = (".npy", ".fvecs", ".bvecs", ".ivecs", ".fbin", ".hbin", ".f16bin", ".u8bin", ".i8bin", ".ibin")
-"""Suffixes of files that hold vectors and no ids."""
+_AT_ONCE = 16
+
+
+class _Rows(Protocol):
+    """The vectors of one file."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in memory."""
+        ...
+
+
+def mapped(place: str) -> Embeddings:
+    """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can only be read whole."""
+    text, part = split_part(place)
+    with naming(text):
+        vectors = read_vectors(text, part).vectors
+    if vectors.size and not isinstance(vectors, np.memmap):
+        raise BadUsage(f"{place} can only be read whole; save its vectors as .npy to work on it in parts.")
+    return Embeddings(None, vectors)
+
+
+class _MappedVectors:
+    """The vectors of a local file, read in place. Raises as `mapped`."""
+
+    def __init__(self, path: str, part: str) -> None:
+        self._vectors = mapped(f"{path}:{part}" if part else path).vectors
+        self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
+        self.dtype = self._vectors.dtype
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in memory."""
+        return np.array(self._vectors[start:stop], order="C")
+
+
+def rows_of(path: str, part: str = "") -> _Rows:
+    """The vectors of one file. Raises BadInput for a damaged one, BadUsage for one that can only be read whole."""
+    if (url := remote_url(path)) is not None:
+        seen = look(url)
+        if seen is None:
+            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+        return _remote_rows(seen, part)
+    is_parquet = path.lower().endswith(".parquet")
+    return ParquetVectors(path, part) if is_parquet else _MappedVectors(path, part)
+
+
+@lru_cache(maxsize=1 << 14)
+def _remote_rows(seen: Object, part: str) -> _Rows:
+    """The same of an object; its header is read once."""
+    if seen.url.lower().endswith(".parquet"):
+        return ParquetVectors(seen.url, part)
+    if part:
+        raise BadUsage(f"{seen.url}:{part} can only be read whole; save its vectors as .npy to work on it in parts.")
+    return RemoteVectors(seen.url)
+
+
+class VectorFiles:
+    """The vectors of a place: a file, or the shards of a folder one after the other in order of the bytes of their names.
+
+    known: what `described` has returned, which a part takes from the plan, so that it opens the files alone that it reads.
+    Raises BadInput for shards of other dimensions or another kind of numbers than the first, and for no vector at all.
+    """
+
+    def __init__(self, place: str, known: Json = None) -> None:
+        self.place = place
+        self._part: str = split_part(place)[1] if known is None else known["part"]
+        self.files: Sequence[str] = files_of(place) if known is None else known["files"]
+        self._rows: list[_Rows | None] = [None] * len(self.files)
+        if known is not None:
+            self.starts, self.shape, self.dtype = known["starts"], tuple[int, int](known["shape"]), np.dtype(known["dtype"])
+            return
+        found = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
+        for file, each in zip(self.files, found, strict=True):
+            if each.shape[1]:  # a Parquet file without rows does not say it
+                refuse_other_shard((self.files[0], found[0].shape[1], found[0].dtype), (file, each.shape[1], each.dtype))
+        self.starts: Sequence[int] = [0, *np.cumsum([each.shape[0] for each in found], dtype=np.int64).tolist()]
+        self.shape = self.starts[-1], found[0].shape[1]
+        self.dtype: np.dtype[Any] = found[0].dtype
+        if not self.shape[0]:
+            raise BadInput(f"{place}: there is no vector in it; expected at least one.")
+
+    @property
+    def described(self) -> Json:
+        """The files, the row at which each begins, and the end; JSON, for the plan."""
+        files = list(self.files)
+        return {
+            "files": files,
+            "part": self._part,
+            "starts": list(self.starts),
+            "shape": list(self.shape),
+            "dtype": self.dtype.str,
+        }
+
+    @property
+    def breaks(self) -> Sequence[int]:
+        """Rows at which a range begins or ends best, because what is around them is read as a whole: files, row groups."""
+        found = {*self.starts}
+        for start, each in zip(self.starts, self._rows, strict=False):
+            found |= {start + row for row in each.breaks} if isinstance(each, ParquetVectors) else set()
+        return sorted(found)
+
+    def _opened(self, which: int) -> _Rows:
+        found = self._rows[which] or rows_of(self.files[which], self._part)
+        self._rows[which] = found
+        return found
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in memory. Raises as the files' readers do, and where a file is not as it was."""
+        pieces = [
+            self._read(which, max(start, begin) - begin, min(stop, end) - begin)
+            for which, (begin, end) in enumerate(zip(self.starts, self.starts[1:], strict=False))
+            if max(start, begin) < min(stop, end)
+        ]
+        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
+
+    def _read(self, which: int, start: int, stop: int) -> Vectors:
+        rows, n = self._opened(which), self.starts[which + 1] - self.starts[which]
+        if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
+            raise BadInput(f"{self.files[which]} has changed since the plan was written; name another work folder.")
+        return rows.read(start, stop)
+
+    def shard(self, row: int) -> str | None:
+        """The name of a row in messages, in the whole table and in its shard; None where there is one file."""
+        if len(self.files) == 1:
+            return None
+        which = bisect_right(self.starts, row) - 1
+        return f"row {row}, row {row - self.starts[which]} of {self.files[which]}"
+
+
+def _file_of(text: str) -> str:
+    """The file of a place: that of MTEB's folder, or the place itself."""
+    beside = Path(text) / "vectors.npy"
+    return str(beside) if remote_url(text) is None and beside.is_file() else text
+
+
+def files_of(place: str) -> Sequence[str]:
+    """The files whose vectors a place has. Raises BadInput for a folder with other files."""
+    text, part = split_part(place)
+    return ([] if part else shard_files(text)) or [_file_of(text)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,130 +170,18 @@ class VectorRange(Embeddings):
 
     start: int = 0
     file: str = ""
+    files: VectorFiles | None = None
 
     def place(self, row: int) -> str:
         """The name of a vector in messages: its file, its row in it, and its id where it is known."""
         named = "" if self.ids is None or isinstance(self.ids, Positions) else f" (id {self.ids[row]!r})"
-        return f"{self.file}, row {self.start + row}{named}"
+        shard = None if self.files is None else self.files.shard(self.start + row)
+        return f"{self.file}, row {self.start + row}{named}" if shard is None else f"{shard}{named}"
 
 
-def mapped(place: str) -> Embeddings:
-    """The vectors of a place, read in place, without ids. Raises BadUsage for a file that can only be read whole."""
-    table = read_embeddings(place, ids=False, check=False)
-    if not isinstance(table.vectors, np.memmap):
-        raise BadUsage(f"{place} can only be read whole; save its vectors as .npy to search it in parts.")
-    return table
-
-
-def read_range(place: str, rows: slice, ids: Sequence[str] | None) -> tuple[VectorRange, str]:
-    """Some of the vectors, copied into memory, with the digest of their bytes. ids: theirs."""
-    vectors = np.array(mapped(place).vectors[rows], order="C")
+def read_range(place: str, rows: slice, ids: Sequence[str] | None, known: Json = None) -> tuple[VectorRange, str]:
+    """Some of the vectors, in memory, with the digest of their bytes. ids: theirs. known: as `VectorFiles` takes it."""
+    files = VectorFiles(place, known)
+    vectors = files.read(rows.start, rows.stop)
     digest = hashlib.sha256(vectors.data if vectors.size else b"").hexdigest()[:32]
-    return VectorRange(ids, vectors, start=rows.start, file=place), digest
-
-
-def ids_file(place: str, ids: str | None) -> Path | None:
-    """The file that has the ids of a place: the named one, or that beside the vectors; None where there is none."""
-    if ids is not None:
-        return Path(split_part(ids)[0])
-    if not place.lower().endswith(_BARE):
-        return None
-    beside = (Path(place).with_suffix(suffix) for suffix in IDS_BESIDE)
-    return next((file for file in beside if file.is_file()), None)
-
-
-class Ids:
-    """The ids of a table. Those in a file of one a line are read as they are needed; others are read whole, as strings."""
-
-    def __init__(self, place: str, ids: str | None) -> None:
-        file = ids_file(place, ids)
-        self._lines = Source(file) if file is not None and _has_lines(file, ids or "") else None
-        self._listed = None if self._lines is not None else read_embeddings(place, ids=ids, check=False).ids
-
-    @property
-    def is_named(self) -> bool:
-        """Whether the table has ids, and not only positions."""
-        return self._lines is not None or self._listed is not None
-
-    def _raw(self, start: int = 0) -> Iterator[bytes]:
-        if self._lines is not None:
-            with self._lines.open() as stream:
-                for line in islice(stream, start, None):
-                    yield line.rstrip(b"\r\n")
-
-    def check(self, n: int) -> None:
-        """Raises BadInput for an empty id and for another number than n, DuplicateItem for one that appears twice.
-
-        Ids are compared by prints of 64 bits, and those with equal prints by their bytes.
-        """
-        if self._lines is None:
-            return  # checked when they were read
-        with naming(self._lines.name):
-            prints = self._prints()
-            if len(prints) != n:
-                raise BadInput(f"{len(prints)} ids for {n} vectors; every vector has one id.")
-            ordered = np.sort(prints)
-            twice = ordered[1:][ordered[1:] == ordered[:-1]]
-            if not len(twice):
-                return
-            seen: dict[bytes, int] = {}
-            for row in np.flatnonzero(np.isin(prints, twice)).tolist():
-                line = next(self._raw(row))
-                if (first := seen.setdefault(line, row)) != row:
-                    what = f"id {decode_id(line)!r} appears in rows {first} and {row}"
-                    raise DuplicateItem(f"{what}; expected different ids.")
-
-    def _prints(self) -> Ints:
-        """(ids,) a print of each, which is good for this process alone."""
-        blocks: list[Ints] = []
-        lines, row = self._raw(), 0
-        while block := list(islice(lines, _LINES)):
-            if b"" in block:
-                raise BadInput(f"row {row + block.index(b'')} has nothing; expected an id, a string or an integer.")
-            blocks.append(np.fromiter(map(hash, block), np.int64, len(block)))
-            row += len(block)
-        return np.concatenate([np.empty(0, np.int64), *blocks])
-
-    def range(self, start: int, stop: int) -> Sequence[str] | None:
-        """The ids of some rows; None without ids."""
-        if self._lines is not None:
-            return list(map(decode_id, islice(self._raw(start), stop - start)))
-        return None if self._listed is None else self._listed[start:stop]
-
-    def chosen(self, rows: Ints, n: int) -> Sequence[str]:
-        """The names of n rows, of which only the given ones are known: ids, or positions without ids."""
-        if self._lines is None:
-            return Positions(n) if self._listed is None else self._listed
-        needed = np.unique(rows)
-        names: dict[int, str] = {}
-        place, lines = 0, self._raw()
-        for row in needed.tolist():
-            names[row] = decode_id(next(islice(lines, row - place, None)))
-            place = row + 1
-        return _ChosenIds(names, n)
-
-
-class _ChosenIds(Sequence[str]):
-    """Ids of some rows of a table."""
-
-    def __init__(self, names: dict[int, str], n: int) -> None:
-        self._names, self._n = names, n
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return [self._names[row] for row in range(*index.indices(self._n))]
-        return self._names[index]
-
-    def __len__(self) -> int:
-        return self._n
-
-
-def _has_lines(file: Path, ids: str) -> bool:
-    """Whether a file of ids has one a line."""
-    head = Head.of(Source(file))
-    head.refuse_foreign()
-    return not split_part(ids)[1] and choose_format(head, "column", None, "").name == "lines"
+    return VectorRange(ids, vectors, start=rows.start, file=place, files=files), digest

@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.core.kernels.workers import in_threads
 from rankwell.errors import BadInput, BadUsage
 from rankwell.parts import PartContent
-from rankwell.parts.places import draft_beside, file_digest, is_running, link_new, put_new, sync_folder, write_draft
+from rankwell.parts.places import WorkPlace, file_digest, is_running, place_of
 from rankwell.parts.plans import Plan
 
 MOST_RECORD = 1024
 """Bytes of a record at most."""
 _MOST_MESSAGE = 600
+_NOTES = (".failed.json", ".running.json")
+_AT_ONCE = 16
 _DIGEST = len("sha256:") + 64
 
 
@@ -42,9 +45,9 @@ class PartStates:
 class WorkFolder:
     """A folder with a plan. Parts are `part-00017.npy`, or of the suffix that their kind has, records `part-00017.json`."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
-        self.folder, self.plan = folder, plan
-        self._verified: set[Path] = set()
+    def __init__(self, folder: str | Path | WorkPlace, plan: Plan) -> None:
+        self.place, self.plan = place_of(folder), plan
+        self._verified: set[tuple[str, str]] = set()
 
     def stem(self, index: int) -> str:
         """The beginning of the names of a part's files."""
@@ -53,91 +56,113 @@ class WorkFolder:
     def refuse_outside(self, index: int) -> None:
         """Raises BadUsage for an index that is not one of the plan."""
         if not 0 <= index < self.plan.parts:
-            raise BadUsage(f"part {index} is outside the plan of {self.folder}; its parts are 0 to {self.plan.parts - 1}.")
+            raise BadUsage(f"part {index} is outside the plan of {self.place.name}; its parts are 0 to {self.plan.parts - 1}.")
 
-    def record(self, index: int) -> tuple[Mapping[str, Any], Path] | str | None:
-        """The record of a whole part with its file; text for what is wrong with a damaged one; None where there is none.
+    def record(
+        self, index: int, sizes: Mapping[str, int] | None = None, *, verified: bool = True
+    ) -> tuple[Mapping[str, Any], str] | str | None:
+        """The record of a whole part with its file's name; text for what is wrong with a damaged one; None where there is none.
 
-        Raises BadInput for a part of another plan or of another number, and for two digests of one part.
+        sizes: the listing of the place, where many parts are looked at. verified: whether the content is compared with the
+        digest, which fetches a part from a bucket. Raises BadInput for a part of another plan or of another number, and for two
+        digests of one part.
         """
         stem = self.stem(index)
-        plain = [self.folder / f"{stem}.json"]
-        files = plain if self.plan.puts == "refused" else sorted(self.folder.glob(f"{stem}.*.json"))
-        records = [each for each in files if not each.name.endswith((".failed.json", ".running.json")) and each.exists()]
-        found = [self._checked(index, each) for each in records]
+        plain = f"{stem}.json"
+        names = [plain]
+        if self.plan.puts != "refused":
+            among = self.place.listing(f"{stem}.") if sizes is None else sizes
+            names = sorted(name for name in among if name.startswith(f"{stem}.") and name.endswith(".json") and name != plain)
+        names = [each for each in names if not each.endswith(_NOTES) and (sizes is None or each in sizes)]
+        found = [self._checked(index, each, sizes, verified=verified) for each in names]
         wrong = next((each for each in found if isinstance(each, str)), None)
-        if wrong is not None or not found:
+        whole = [each for each in found if isinstance(each, tuple)]
+        if wrong is not None or not whole:
             return wrong
-        whole = [each for each in found if not isinstance(each, str)]
         if len({record["digest"] for record, _ in whole}) > 1:
-            names = " and ".join(path.name for _, path in whole)
-            raise BadInput(f"{self.folder}: {names} are one part with two digests; remove the wrong one, or the folder.")
+            both = " and ".join(names)
+            raise BadInput(f"{self.place.name}: {both} are one part with two digests; remove the wrong one, or the folder.")
         return whole[0]
 
-    def _checked(self, index: int, path: Path) -> tuple[Mapping[str, Any], Path] | str:
+    def _checked(
+        self, index: int, name: str, sizes: Mapping[str, int] | None, *, verified: bool
+    ) -> tuple[Mapping[str, Any], str] | str | None:
+        content = self.place.read(name)
+        if content is None:
+            return None
         try:
-            record = json.loads(path.read_bytes())
-            owner, number, name = str(record["plan"]), int(record["part"]), str(record["file"])
+            record = json.loads(content)
+            owner, number, file = str(record["plan"]), int(record["part"]), str(record["file"])
             size, digest = int(record["bytes"]), str(record["digest"])
-            if not (name.startswith(f"part-{number:05d}.") and name == Path(name).name and len(digest) == _DIGEST):
+            if not (file.startswith(f"part-{number:05d}.") and file == Path(file).name and len(digest) == _DIGEST):
                 raise ValueError
         except (ValueError, TypeError, KeyError):
-            return f"{path.name} is damaged"
+            return f"{name} is damaged"
         if owner != self.plan.digest or number != index:
             whose = f"part {number} of another plan" if owner != self.plan.digest else f"the record of part {number}"
-            raise BadInput(f"{path} is {whose}; remove it and {name}, or name another work folder.")
-        file = self.folder / name
-        if not file.is_file():
-            return f"{name} is missing"
-        if file.stat().st_size != size:
-            return f"{name} has {file.stat().st_size} bytes, its record says {size}"
-        if file not in self._verified and file_digest(file) != digest:
-            return f"{name} is not what its record says"
-        self._verified.add(file)
+            raise BadInput(f"{self.place.name}/{name} is {whose}; remove it and {file}, or name another work folder.")
+        there = self.place.size(file) if sizes is None else sizes.get(file)
+        if there is None:
+            return f"{file} is missing"
+        if there != size:
+            return f"{file} has {there} bytes, its record says {size}"
+        if verified and (file, digest) not in self._verified:
+            if file_digest(self.place.file(file)) != digest:
+                return f"{file} is not what its record says"
+            self._verified.add((file, digest))
         return record, file
 
-    def refuse_foreign(self) -> None:
-        """Raises BadInput for parts and records that no part of the plan has."""
-        for path in self.folder.glob("part-*"):
-            number = path.name.removeprefix("part-").partition(".")[0]
-            if not number.isdecimal() or int(number) >= self.plan.parts or self.stem(int(number)) != f"part-{number}":
-                last = self.stem(self.plan.parts - 1)
-                raise BadInput(f"{path} is not a part of this plan, which ends with {last}; remove it.")
+    def _sizes(self) -> Mapping[str, int]:
+        """The sizes of all files. Raises BadInput for parts and records that no part of the plan has."""
+        sizes = self.place.listing()
+        for name in sorted(sizes):
+            if name.startswith("part-"):
+                number = name.removeprefix("part-").partition(".")[0]
+                if not number.isdecimal() or int(number) >= self.plan.parts or self.stem(int(number)) != f"part-{number}":
+                    last = self.stem(self.plan.parts - 1)
+                    what = f"{self.place.name}/{name} is not a part of this plan, which ends with {last}"
+                    raise BadInput(f"{what}; remove it.")
+        return sizes
 
-    def states(self) -> PartStates:
-        """The state of every part. Raises as `record` and `refuse_foreign` do."""
-        self.refuse_foreign()
-        states = PartStates()
-        for index in range(self.plan.parts):
-            found = self.record(index)
-            if found is not None and not isinstance(found, str):
+    def _records(self, sizes: Mapping[str, int], *, verified: bool = True) -> list[tuple[Mapping[str, Any], str] | str | None]:
+        """Every part as in `record`."""
+
+        def _record(index: int) -> tuple[Mapping[str, Any], str] | str | None:
+            return self.record(index, sizes, verified=verified)
+
+        return in_threads(_record, range(self.plan.parts), workers=1 if self.place.is_local else _AT_ONCE)
+
+    def states(self, *, verified: bool = True) -> PartStates:
+        """The state of every part. Raises as `record`, and BadInput for files of no part."""
+        states, sizes = PartStates(), self._sizes()
+        for index, found in enumerate(self._records(sizes, verified=verified)):
+            if isinstance(found, tuple):
                 states.done[index] = found[0]
                 continue
             states.missing.append(index)
             if found is not None:
                 states.damaged[index] = found
-            failed = self._note(index, "failed")
+            failed, running = (
+                self.note(index, each) if self._note(index, each) in sizes else None for each in ("failed", "running")
+            )
             if failed is not None:
                 states.failed[index] = str(failed.get("error", ""))
-            running = self._note(index, "running")
             if running is not None and self._is_alive(running):
                 states.running[index] = f"{running.get('host')}, process {running.get('process')}, since {running.get('since')}"
         return states
 
     def missing(self) -> list[int]:
         """The parts that are not whole, in order."""
-        self.refuse_foreign()
-        return [index for index in range(self.plan.parts) if not isinstance(self.record(index), tuple)]
+        return [index for index, found in enumerate(self._records(self._sizes())) if not isinstance(found, tuple)]
 
     def files(self) -> list[Path]:
         """The file of every part, in order. Raises BadInput where parts read different bytes of one input, or are not alike."""
         seen: dict[str, tuple[int, str]] = {}
         alike: dict[str, tuple[int, str]] = {}
         files: list[Path] = []
-        for index in range(self.plan.parts):
-            found = self.record(index)
+        for index, found in enumerate(self._records(self._sizes())):
             if not isinstance(found, tuple):
-                raise BadInput(f"{self.folder}: part {index} has vanished; run the command again.")
+                raise BadInput(f"{self.place.name}: part {index} has vanished; run the command again.")
             for name, digest in found[0].get("inputs", {}).items():
                 first, known = seen.setdefault(name, (index, digest))
                 if known != digest:
@@ -147,8 +172,8 @@ class WorkFolder:
                 first, known = alike.setdefault(name, (index, value))
                 if known != value:
                     what = f"part {first} was made with the {name} {known}, part {index} with {value}"
-                    raise BadInput(f"{self.folder}: {what}; bytes may differ. Remove one, and compute it as the other.")
-            files.append(found[1])
+                    raise BadInput(f"{self.place.name}: {what}; bytes may differ. Remove one, and compute it as the other.")
+            files.append(self.place.file(found[1]))
         return files
 
     def keep(self, index: int, content: PartContent, measured: Measured) -> Mapping[str, Any]:
@@ -156,21 +181,17 @@ class WorkFolder:
 
         Raises BadInput where that one has another digest.
         """
-        stem = self.stem(index)
-        with draft_beside(self.folder / stem) as draft:
-            digest, size = write_draft(draft, content.write)
-            unique = "" if self.plan.puts == "refused" else f".{digest[7:23]}"
-            file = self.folder / f"{stem}{unique}{content.suffix}"
-            if unique:
-                draft.replace(file)
-            elif not link_new(draft, file) and file_digest(file) != digest:
-                raise BadInput(f"{file} is there with another content; remove it, or name another work folder.")
+        stem, unique = self.stem(index), self.plan.puts != "refused"
+        written = self.place.put_part(stem, content.suffix, content.write, unique=unique)
+        if not written.is_new and file_digest(self.place.file(written.name)) != written.digest:
+            where = f"{self.place.name}/{written.name}"
+            raise BadInput(f"{where} is there with another content; remove it, or name another work folder.")
         record = {
             "part": index,
             "plan": self.plan.digest,
-            "file": file.name,
-            "digest": digest,
-            "bytes": size,
+            "file": written.name,
+            "digest": written.digest,
+            "bytes": written.size,
             "seconds": round(measured.seconds, 3),
             "processor_seconds": round(measured.processor_seconds, 3),
             "host": platform.node()[:64],
@@ -181,52 +202,49 @@ class WorkFolder:
         text = json.dumps(record, sort_keys=True) + "\n"
         if len(text) > MOST_RECORD:
             raise ValueError(f"a record of {len(text)} bytes; a kind of part names fewer blocks")
+        name = f"{written.name.removesuffix(content.suffix)}.json"
         if unique:
-            _replace(file.with_suffix(".json"), text)
-            sync_folder(self.folder)
+            self.place.replace(name, text.encode())
         else:
-            put_new(self.folder / f"{stem}.json", text.encode())
+            self.place.put_new(name, text.encode())
         self.forget(index, "failed")
         return record
 
     def discard(self, index: int) -> None:
         """Removes what is left of a part that is not whole, before it is computed again."""
-        stem = self.stem(index)
-        for path in self.folder.glob(f"{stem}.*"):
-            if not path.name.endswith((".failed.json", ".running.json")):
-                self._verified.discard(path)
-                path.unlink(missing_ok=True)
+        for name in self.place.listing(f"{self.stem(index)}."):
+            if not name.endswith(_NOTES):
+                self._verified = {each for each in self._verified if each[0] != name}
+                self.place.remove(name)
 
     def begin(self, index: int) -> None:
         """Notes that this process computes a part."""
         since = time.strftime("%Y-%m-%d %H:%M:%S %z")
-        note = {"host": platform.node()[:64], "process": os.getpid(), "since": since}
-        _replace(self.folder / f"{self.stem(index)}.running.json", json.dumps(note) + "\n")
+        self._write_note(index, "running", {"host": platform.node()[:64], "process": os.getpid(), "since": since})
 
     def fail(self, index: int, message: str) -> None:
         """Notes the error of a part."""
-        with suppress(OSError):  # the error itself may be that the disk is full
-            note = {"error": message[:_MOST_MESSAGE], "host": platform.node()[:64]}
-            _replace(self.folder / f"{self.stem(index)}.failed.json", json.dumps(note) + "\n")
+        with suppress(OSError, BadInput):  # the error itself may be that the disk is full
+            self._write_note(index, "failed", {"error": message[:_MOST_MESSAGE], "host": platform.node()[:64]})
 
     def forget(self, index: int, what: str) -> None:
         """Removes a note on a part, `running` or `failed`."""
-        (self.folder / f"{self.stem(index)}.{what}.json").unlink(missing_ok=True)
+        self.place.remove(self._note(index, what))
 
-    def _note(self, index: int, what: str) -> Mapping[str, Any] | None:
+    def _note(self, index: int, what: str) -> str:
+        return f"{self.stem(index)}.{what}.json"
+
+    def note(self, index: int, what: str) -> Mapping[str, Any] | None:
+        """A note on a part, `running` or `failed`; None where there is none."""
         try:
-            found = json.loads((self.folder / f"{self.stem(index)}.{what}.json").read_bytes())
-        except (OSError, ValueError):
+            found = json.loads(self.place.read(self._note(index, what)) or b"")
+        except ValueError:
             return None
         return found if isinstance(found, dict) else None
+
+    def _write_note(self, index: int, what: str, note: Mapping[str, Any]) -> None:
+        self.place.replace(self._note(index, what), (json.dumps(note) + "\n").encode())
 
     def _is_alive(self, note: Mapping[str, Any]) -> bool:
         process = note.get("process")
         return note.get("host") != platform.node()[:64] or not isinstance(process, int) or is_running(process)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Writes a note or a record in place of an earlier one."""
-    with draft_beside(path) as draft:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)

@@ -301,7 +301,7 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
         is_folder = exists(place) and Path(place).is_dir()
         names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
         return f"{place}".rstrip("/") or "/", names
-    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
+    return url.rstrip("/"), list(_remote().objects_in(url)) if url.endswith("/") or _remote().look(url) is None else []
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:

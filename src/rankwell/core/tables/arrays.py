@@ -3,7 +3,7 @@
 import math
 import re
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,25 @@ _ENTRY = re.compile(
 )
 _SHAPE = re.compile(r"\s*(?:\d{1,18}L?\s*,\s*)*(?:\d{1,18}L?\s*)?")
 _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
+
+
+class ArrayLayout(NamedTuple):
+    """The place of an array in a file, at whose end the file ends. is_fortran: whether columns follow each other, not rows."""
+
+    kind: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+    is_fortran: bool = False
+
+    def refuse_other_size(self, found: int, *, last: bool = True) -> int:
+        """The end of the array in the file. Raises BadInput for a file that ends before, or, where it is the last, behind it."""
+        wanted = self.offset + refuse_size(self.shape, self.kind)
+        said = f"{' × '.join(map(str, self.shape))} {self.kind.name}"
+        if found < wanted:
+            raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
+        if last and found > wanted:
+            raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
+        return wanted
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -83,23 +102,28 @@ def map_array(
     path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
 ) -> NDArray[Any]:
     """The array that lies in a file from an offset on, mapped. last: whether the file has to end with it. Raises BadInput."""
-    wanted, found = offset + refuse_size(shape, kind), path.stat().st_size
-    said = f"{' × '.join(map(str, shape))} {kind.name}"
-    if found < wanted:
-        raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
-    if last and found > wanted:
-        raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
-    if wanted == offset:
+    return map_layout(path, ArrayLayout(kind, shape, offset, order == "F"), last=last)
+
+
+def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray[Any]:
+    """The array of a layout, mapped. last: whether the file has to end with it. Raises BadInput."""
+    kind, shape, offset, is_fortran = layout
+    if layout.refuse_other_size(path.stat().st_size, last=last) == offset:
         _refuse_void(shape, kind)
         return np.empty(shape, dtype=kind)
-    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
+    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order="F" if is_fortran else "C")
+
+
+def npy_layout(stream: IO[bytes]) -> ArrayLayout:
+    """The layout of an `.npy` file. Raises BadInput for a damaged or pickled one."""
+    shape, is_fortran, kind = npy_header(stream)
+    return ArrayLayout(kind, shape, stream.tell(), is_fortran)
 
 
 def map_npy(path: Path) -> NDArray[Any]:
     """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
     with path.open("rb") as stream:
-        shape, fortran, kind = npy_header(stream)
-        return map_array(path, kind, shape, offset=stream.tell(), order="F" if fortran else "C")
+        return map_layout(path, npy_layout(stream))
 
 
 def read_npy(stream: IO[bytes]) -> NDArray[Any]:

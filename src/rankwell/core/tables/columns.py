@@ -171,7 +171,7 @@ def unwritable(what: str, error: Exception) -> BadInput:
     return BadInput(f"{what} cannot be written ({reason}); is there room on the disk?")
 
 
-def parquet(path: Path, *, numbered: bool = False) -> str:
+def parquet(path: Path | str, *, numbered: bool = False) -> str:
     """The rows of one Parquet file; no column comes from the names of its folders. numbered: with `file_row_number`."""
     # Brackets and stars in a path would be a pattern of files.
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))

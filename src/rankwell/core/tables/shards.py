@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +22,7 @@ def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embe
     first, ids = tables[0], dict[str, int]()
     ends = np.cumsum([table.n for table in tables])
     for which, (file, table) in enumerate(zip(files, tables, strict=True)):
-        for what, mine, others in (
-            ("dimensions", table.dimensions, first.dimensions),
-            ("numbers", table.vectors.dtype.name, first.vectors.dtype.name),
-        ):
-            if mine != others:
-                raise BadInput(f"{file} has {mine} {what}, {files[0]} {others}; shards are alike, encode all by one model.")
+        refuse_other_shard((files[0], first.dimensions, first.vectors.dtype), (file, table.dimensions, table.vectors.dtype))
         if (table.ids is None) != (first.ids is None):
             has, lacks = (files[0], file) if table.ids is None else (file, files[0])
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
@@ -36,6 +32,14 @@ def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embe
     names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
     starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
     return Embeddings(names, _joined(tables), list(zip(files, starts, strict=True)))
+
+
+def refuse_other_shard(first: tuple[str, int, np.dtype[Any]], other: tuple[str, int, np.dtype[Any]]) -> None:
+    """Raises BadInput for a shard of other dimensions or another kind of numbers. first, other: file, dimensions and kind."""
+    for what, expected, found in (("dimensions", first[1], other[1]), ("numbers", first[2].name, other[2].name)):
+        if found != expected:
+            what = f"{other[0]} has {found} {what}, {first[0]} {expected}"
+            raise BadInput(f"{what}; shards are alike, encode all by one model.")
 
 
 def _joined(tables: Sequence[Embeddings]) -> Vectors:

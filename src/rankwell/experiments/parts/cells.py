@@ -40,6 +40,8 @@ def evaluate_in_parts(
     choices: of the plans, as JSON. Raises BadUsage for a work folder with cells of other recipes, or without one of these cells.
     """
     place = file_of_part(file)
+    if any("://" in each for each in (place, parts.work or "")):
+        raise BadUsage("a bench and its work folder are files of folders that all machines see; copy them there.")
     names = {each.cell.name for each in plans if each.why and each.chosen}
     if parts.work is not None and (Path(parts.work) / PLAN).is_file():
         names = _planned(Path(parts.work), place, plans, names)

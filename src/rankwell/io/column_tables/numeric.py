@@ -39,18 +39,23 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
     """
     with on_disk(source) as path, connected() as session, undamaged():
         types, names, _ = glimpse(path)
-        chosen = _vector_column(types, request.part, source)
-        others = [
-            name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
-        ]
-        vectors = as_real(_fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen])))
-        if not others:
+        chosen = vector_column(types, request.part, source.stem)
+        ids = id_column(types)
+        vectors = as_real(fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen])))
+        if ids is None:
             return Embeddings(None, vectors)
-        rows = session.execute(f"SELECT {quoted(names[choose_column(others)])} FROM {parquet(path)}").fetchall()
+        rows = session.execute(f"SELECT {quoted(names[ids])} FROM {parquet(path)}").fetchall()
     return Embeddings(item_ids(value for (value,) in rows), vectors)
 
 
-def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
+def id_column(types: dict[str, str]) -> str | None:
+    """The column of ids beside vectors; None where there is none."""
+    others = [name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)]
+    return choose_column(others) if others else None
+
+
+def vector_column(types: dict[str, str], part: str, stem: str) -> str:
+    """The column of vectors: the named one, the only one, or the one with a usual name. Raises BadInput."""
     lists = [name for name, kind in types.items() if _LISTS.fullmatch(kind)]
     listed = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
     if part:
@@ -60,29 +65,34 @@ def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
     chosen = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
     if len(chosen) != 1:
         what = f"{len(lists)} columns of lists of numbers" if lists else "no column of lists of numbers"
-        example = f"; name one, as in {source.stem}.parquet:{lists[0]}" if lists else ""
+        example = f"; name one, as in {stem}.parquet:{lists[0]}" if lists else ""
         raise BadInput(f"{what}; found are {listed}{example}.")
     return chosen[0]
 
 
-def _fill(session: Any, table: str, name: str, column: str) -> NDArray[Any]:
-    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`. column: in SQL."""
-    rows, dimension = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
-    odd = f"{column} IS NULL OR len({column}) <> {dimension or 0} OR list_count({column}::DOUBLE[]) < {dimension or 0}"
-    first = session.execute(f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
-    if first is not None:
-        row, value = first
-        what = "nothing" if value is None else f"{len(value)} numbers" if len(value) != dimension else "a missing number"
-        raise BadInput(f"row {row}, column {name!r}: {what}; expected a vector of {dimension} numbers. Correct or drop it.")
-    step = max(1, _NUMBERS_AT_ONCE // max(dimension or 1, 1))
+def fill(session: Any, table: str, name: str, column: str, *, first: int = 0, dimension: int | None = None) -> NDArray[Any]:
+    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`. column: in SQL.
+
+    first: the number of the first row. dimension: that of other rows. Raises BadInput for a row of another dimension.
+    """
+    rows, longest = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
+    width = (longest or 0) if dimension is None else dimension
+    odd = f"{column} IS NULL OR len({column}) <> {width} OR list_count({column}::DOUBLE[]) < {width}"
+    wrong = session.execute(f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
+    if wrong is not None:
+        row, value = wrong
+        what = "nothing" if value is None else f"{len(value)} numbers" if len(value) != width else "a missing number"
+        raise BadInput(f"row {row}, column {name!r}: {what}; expected a vector of {width} numbers. Correct or drop it.")
+    step = max(1, _NUMBERS_AT_ONCE // max(width, 1))
     filled: NDArray[Any] | None = None
     for start in range(0, rows, step):
-        piece = f"SELECT {column} FROM {table} WHERE file_row_number >= {start} AND file_row_number < {start + step}"
+        some = f"file_row_number >= {first + start} AND file_row_number < {first + start + step}"
+        piece = f"SELECT {column} FROM {table} WHERE {some}"
         found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()["number"]
         if filled is None:
-            filled = np.empty((rows, dimension), dtype=found.dtype)
-        filled[start : start + step] = np.asarray(found).reshape(-1, dimension)
-    return np.empty((0, 0), dtype=np.float32) if filled is None else filled
+            filled = np.empty((rows, width), dtype=found.dtype)
+        filled[start : start + step] = np.asarray(found).reshape(-1, width)
+    return np.empty((0, width), dtype=np.float32) if filled is None else filled
 
 
 def sniff_column(head: Head, dialect: Dialect) -> float:

@@ -49,20 +49,25 @@ def glimpse(path: Path) -> Glimpse:
 def _glimpse(path: Path, *_: int) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is recognised."""
     with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
-        described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
-        nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
-        own, below = list[str](), 0
-        # Every node comes before its children.
-        for name, children in nodes[1:]:
-            if below == 0:
-                own.append(name)
-            below = max(0, below - 1) + (children or 0)
-        refuse_double(own)
-        types = {name: row[1] for name, row in zip(own, described, strict=True)}
-        names = {name: row[0] for name, row in zip(own, described, strict=True)}
-        score = next((name for name in types if name.lower() == "score"), None)
-        sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
-        return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+        return glimpse_of(session, plain)
+
+
+def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
+    """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
+    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
+    nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
+    own, below = list[str](), 0
+    # Every node comes before its children.
+    for name, children in nodes[1:]:
+        if below == 0:
+            own.append(name)
+        below = max(0, below - 1) + (children or 0)
+    refuse_double(own)
+    types = {name: row[1] for name, row in zip(own, described, strict=True)}
+    names = {name: row[0] for name, row in zip(own, described, strict=True)}
+    score = next((name for name in types if name.lower() == "score"), None)
+    sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
+    return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
 
 
 def refuse_double(names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from rankwell.io.files import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part
-from rankwell.store import STDIN, Source, SourceRange, run_files, split_part
+from rankwell.store import STDIN, Source, SourceRange, remote_url, run_files, split_part
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
 
@@ -72,6 +72,8 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
 def _file_of_part(place: str | Path) -> str:
     if split_part(place)[1]:
         raise BadUsage(f"{place} is a part of a file, which is not read in parts; save it as a file of its own.")
+    if url := remote_url(place):
+        raise BadUsage(f"{url}: runs are read in parts from files that all machines see; copy it there.")
     return file_of_part(place)
 
 
