@@ -1,6 +1,7 @@
 """Remote places and folders of shards: the same bytes as local files, by ranges, or one clear error, whatever the server does."""
 
 import io
+import json
 import sys
 
 import numpy as np
@@ -105,6 +106,23 @@ def test_the_command_evaluates_a_remote_run(s3, tmp_path, monkeypatch, capsys):
     written = b"".join(path.read_bytes() for path in (tmp_path / "results").rglob("*") if path.is_file())
     assert SECRET.encode() not in written
     assert b"id-of-the-test" not in written
+
+
+def test_a_remote_folder_is_one_run(s3, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("q0 0 d1 1\n")
+    for name, row in (("b", "q0 Q0 d1 1 2.0 t\n"), ("a", "q0 Q0 d2 2 2.5 t\n"), ("_SUCCESS", "")):
+        s3.put(f"runs/{name}", row.encode())
+    monkeypatch.setattr(sys, "argv", ["rankwell", "evaluate", "qrels.txt", "s3://bucket/runs/", "-m", "RR", "-o", "results"])
+
+    assert main() == 0
+    assert "0.5000" in capsys.readouterr().out
+    inputs = json.loads((tmp_path / "results" / "manifest.json").read_text())["inputs"]
+    assert {name: each["file"] for name, each in inputs.items()} == {
+        "judgments": "qrels.txt",
+        "runs/a": "s3://bucket/runs/a",
+        "runs/b": "s3://bucket/runs/b",
+    }
 
 
 @pytest.mark.parametrize("mode", ["drop", "truncate", "busy", "delay"])
