@@ -434,6 +434,7 @@ def test_a_tensor_that_learns_is_read():
         ("e.npy", b"\x1f\x8b\x08\0rest", "compressed with gzip"),
         ("e.txt", b"0.1 0.2\n", "no known form of embeddings; known are .*fbin.*npy"),
         ("e.fbin", b"\1\0\0\0", "4 bytes are too few for a header"),
+        ("e.u8bin", struct.pack("<QQ", 2**61, 0), "its header says 2305843009213693952 vectors of 0 numbers"),
         ("e.fvecs", b"\0\0\0\0", "the dimension of the first vector"),
         ("e.fvecs", struct.pack("<ifif", 1, 0.5, 2, 0.5), r"row 1 has the dimension 2, row 0 has 1"),
         ("e.safetensors", struct.pack("<Q", 4) + b"{ab}" + b"\0" * 9, "header:1: .*at column 2; expected a JSON object"),

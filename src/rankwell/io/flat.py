@@ -32,6 +32,8 @@ def _bin_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
     headers = [struct.unpack_from(form, raw) for form in ("<II", "<QQ") if len(raw) >= struct.calcsize(form)]
     for offset, (rows, dimension) in zip((8, 16), headers, strict=False):
         if size == offset + rows * dimension * kind.itemsize:
+            if not rows * dimension:
+                raise BadInput(f"its header says {rows} vectors of {dimension} numbers; expected at least one of each.")
             return ArrayLayout(kind, (rows, dimension), offset)
     if not headers:
         raise BadInput(f"{size} bytes are too few for a header; expected two counts, rows and dimension, then the numbers.")
