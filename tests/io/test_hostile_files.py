@@ -564,3 +564,10 @@ def test_a_message_of_the_library_that_cuts_a_character_in_two_is_an_error_of_ou
 
     with pytest.raises(BadInput, match=r"a.jsonl: .*JSON array"):
         read_numbers(tmp_path / "a.jsonl")
+
+
+def test_an_mteb_split_without_queries_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {}}}')
+
+    with pytest.raises(BadInput, match=r"en/test is empty; expected \{query: \{item: score\}\}"):
+        read_ranking(tmp_path / "a.json")

@@ -156,6 +156,8 @@ def _load_mteb(source: Source, request: Request) -> Any:
     request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
     if not isinstance(parts[chosen], dict):
         raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
+    if not parts[chosen]:
+        raise BadInput(f"{source.name}: {chosen} is empty; expected {{query: {{item: score}}}}.")
     for query, scored in parts[chosen].items():
         for item, score in scored.items() if isinstance(scored, dict) else ():
             if isinstance(score, bool):
