@@ -101,7 +101,10 @@ CASES = (
         for name in ("", *(f" {task}" for task in _TASKS))
     ),
 )
-EXEMPT = {"clips calibrate": "it reads a model of sentence-transformers, for most of a minute"}
+EXEMPT = {
+    "clips calibrate": "it reads a model of sentence-transformers, for most of a minute",
+    "retrieve": "its results are times, which no two calls share; tests/tasks/retrieve interrupts it",
+}
 """Commands that write and are not killed here, and why."""
 WRITES = frozenset({"output", "target", "cache", "resume", "fresh"})
 """Parameters of the commands that belong here."""

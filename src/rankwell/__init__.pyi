@@ -62,6 +62,7 @@ from rankwell.tasks.clips.options import ClipOptions as ClipOptions
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
+from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.workflow.files import check as check
@@ -307,6 +308,43 @@ def fuse(
     progress: Callable[[str, int, int], None] | None = ...,
     options: FusionOptions | None = ...,
 ) -> Ranking: ...
+def retrieve(
+    engine: Any,
+    queries: Any = ...,
+    *,
+    items: Any = ...,
+    item_vectors: Any = ...,
+    query_vectors: Any = ...,
+    qrels: Any = ...,
+    measures: Sequence[str] | str | None = ...,
+    convention: str = ...,
+    k: int = ...,
+    option: Any = ...,
+    url: str | None = ...,
+    build: Any = ...,
+    sweep: Any = ...,
+    filters: list[str] | None = ...,
+    truth: Any = ...,
+    duplicates: Literal["error", "first"] = ...,
+    collapse: str | None = ...,
+    recall: float | None = ...,
+    cost: Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"] = ...,
+    rounds: int = ...,
+    warm_up: int = ...,
+    clients: int | None = ...,
+    rate: float | None = ...,
+    timeout: float = ...,
+    retries: int = ...,
+    allow_failures: int = ...,
+    most_requests: int = ...,
+    most_seconds: float = ...,
+    server_pid: int | None = ...,
+    allow_load: str | None = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: RetrieveOptions | None = ...,
+) -> Results: ...
 def search(
     queries: Any,
     items: Any,

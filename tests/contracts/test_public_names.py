@@ -73,6 +73,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "read_questions": lambda folder: rankwell.read_questions(squad(folder)),
     "read_ranking": lambda _: rankwell.read_ranking(RUN),
     "read_schema": lambda folder: rankwell.read_schema(schema_file(folder)),
+    "retrieve": lambda _: rankwell.retrieve(lambda query, k: ["a"][:k], {"q": "?"}, rounds=1),
     "search": lambda _: rankwell.search(np.eye(3), np.eye(3), k=1),
     "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
     "write_judgments": lambda folder: rankwell.write_judgments(Judgments.from_dict(TRUTH), folder / "qrels.csv"),

@@ -24,7 +24,7 @@ _PATIENCE = 30.0
 _OWN = re.compile(
     r"((summary|by_group|by_keyword|keywords|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves"
     r"|[^/]+_results)\.csv"
-    r"|(summary|performance)\.json|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
+    r"|(summary|performance|engine)\.json|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items|run|timings)\.parquet|verdicts\.txt"
     r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
 )
 """The names of files that rankwell writes into folders of results; it removes no others."""

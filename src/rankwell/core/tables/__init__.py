@@ -143,7 +143,7 @@ def tie_rule(name: str) -> TieRule:
 
 
 Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geometric"]
-Unit = Literal["share", "percent", "rank", "count", "score"]
+Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries/s", "MB"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,11 +390,11 @@ def rounded(value: float) -> float:
 
 MISSING = "–"
 """An undefined figure, as people read it; where programs read it is null or empty."""
-_DECIMALS = {"percent": 2, "rank": 2, "count": 2, "effect": 2}
+_DECIMALS = {"percent": 2, "rank": 2, "count": 2, "effect": 2, "ms": 3, "s": 2, "MB": 2, "queries/s": 1}
 
 
 def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
-    """A number as people read it everywhere: 4 decimals, percentages and ranks 2, counts none where they are whole.
+    """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2, counts none where they are whole.
 
     It is rounded to the nearest; of two that are equally near the even one is taken, as C and trec_eval do: 78.125 is 78.12. Zero
     has no sign. `report/page/assets/numbers.js` is the same for pages. signed: gains have a plus sign.

@@ -169,7 +169,10 @@ _MOST_MEASURES, _MOST_LINES, _MOST_CURVES = 6, 36, 6
 
 def charts(source: PageSource) -> list[dict[str, Any]]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its note says; see docs/page.md."""
-    drawn = {"intervals": _intervals(source), "k_curves": _curves(source), "critical_difference": _mean_ranks(source)}
+    drawn = {
+        **{"frontier": _frontier(source), "intervals": _intervals(source), "k_curves": _curves(source)},
+        "critical_difference": _mean_ranks(source),
+    }
     return [_entry(name, *found) for name, found in drawn.items() if found is not None]
 
 
@@ -187,6 +190,12 @@ def _intervals(source: PageSource) -> _Drawn:
     rows = [row for row in own if row["measure"] in shown]
     spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.row_attributes)))
     return None if spec is None else (spec, _first(len(shown), len(measures)))
+
+
+def _frontier(source: PageSource) -> _Drawn:
+    """Quality against cost of the settings of an engine."""
+    spec = CHARTS["frontier"](ChartData(source.own_rows, [], source.rules, []))
+    return None if spec is None else (spec, "")
 
 
 def _mean_ranks(source: PageSource) -> _Drawn:

@@ -2,6 +2,9 @@
 
 export const MISSING = "–";
 
+/** @type {Record<string, number>} */
+const DECIMALS = {"percent": 2, "rank": 2, "count": 2, "ms": 3, "s": 2, "MB": 2, "queries/s": 1};
+
 const WHOLE = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 
 /**
@@ -18,14 +21,14 @@ export function fixed(value, digits) {
 }
 
 /**
- * As the command line writes it: 4 decimals, percentages and ranks 2, counts none where they are whole.
+ * As the command line writes it: 4 decimals, percentages and ranks 2, milliseconds 3, counts none where they are whole.
  * @param {number | null | undefined} value
  * @param {string | undefined} unit
  */
 export function number(value, unit) {
   if (value === null || value === undefined) return MISSING;
   if (unit === "count" && Number.isInteger(value)) return fixed(value, 0);
-  return fixed(value, unit === "percent" || unit === "rank" || unit === "count" ? 2 : 4);
+  return fixed(value, DECIMALS[unit ?? ""] ?? 4);
 }
 
 /** @param {number | null | undefined} value @param {string | undefined} unit */

@@ -1,0 +1,1 @@
+"""Search engines as they are used: asked, measured and judged."""

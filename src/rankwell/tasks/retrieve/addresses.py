@@ -1,0 +1,48 @@
+"""Loads on servers: one that is not on this machine needs the user's permission."""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from rankwell.core.secrets import Secrets
+from rankwell.documents import read_toml
+from rankwell.errors import BadUsage
+from rankwell.store import Source
+
+MANY_REQUESTS = 10_000
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+
+
+def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str | None) -> None:
+    """Raises BadUsage where an engine is on another machine, and its host is not the allowed one.
+
+    reason: why this is a load. The host is resolved, and every address that it has must be a loopback address.
+    """
+    for host in sorted(hosts_of(spec, options)):
+        if host != allowed and not _is_loopback(host):
+            raise BadUsage(f"{reason} would load {host}, which is not this machine; if that is permitted, --allow-load {host}.")
+
+
+def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
+    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a request."""
+    texts = [str(each) for each in (spec if isinstance(spec, str) else "", *options.values())]
+    if isinstance(spec, str) and spec.endswith(".toml"):
+        texts += [str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)]
+    found: set[str] = set()
+    for text in texts:
+        match = _ADDRESS.search(text)
+        if match is not None:
+            found |= {urlsplit(Secrets().expand(match[0])).hostname or ""}
+    named = options.get("host")
+    return (found | ({str(named)} if named else set())) - {""}
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        known = {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in known)

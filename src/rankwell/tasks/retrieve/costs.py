@@ -1,0 +1,145 @@
+"""Costs of settings: percentiles of time, throughput, processor time, index; and notes on what makes them doubtful."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.stats.percentiles import percentiles
+from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
+from rankwell.tasks.retrieve.measuring import Measurement
+
+_SHARES = {"p50": (0.5, 10, 10), "p95": (0.95, 80, 40), "p99": (0.99, 400, 200)}
+"""Percentile -> its share, and the least numbers of requests and of different queries that it needs."""
+COSTS = ("p50", "p95", "p99", "first p50", "first request", "throughput", "processor", "build", "size")
+"""All costs, in the order of tables."""
+_BUSY = 0.2
+_CLEARED = 0.005
+_LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
+BETTER = {"throughput": "higher"}
+DEFINITIONS = {
+    "p50": "median of the times of all requests after the first round",
+    "p95": "time that 95 % of all requests after the first round do not exceed",
+    "p99": "time that 99 % of all requests after the first round do not exceed",
+    "latency": "median over rounds of the time of a query",
+    "first p50": "median of the times of the first round, in which every query is new to the engine",
+    "first request": "longest time of the first request of a session, before it is warm",
+    "throughput": "answers a second, of all clients together",
+    "processor": "processor time per request of the client, and of the server where it is known",
+    "build": "time to build the index",
+    "size": "size of the index",
+}
+
+
+class CostFigure(NamedTuple):
+    """One figure: its value with its interval, None where it is not known; n: requests behind it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class SettingCosts:
+    """The costs of a setting by name, and notes."""
+
+    by_name: dict[str, CostFigure]
+    notes: list[str]
+
+
+def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
+    """The costs of a setting. name: for the notes."""
+    rounds = measured.rounds[1:]
+    notes, found = list[str](), dict[str, CostFigure]()
+    over = measured.is_open_loop and any(_is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds)
+    if over:
+        rate = measured.options.rate or 0.0
+        notes.append(f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity")
+    else:
+        found |= dict(_times(measured, setting, rounds))
+    wall, answers = 0.0, 0
+    for each in rounds:
+        requests = [one for one in measured.batches[setting, each].requests if one.status == "ok"]
+        wall += max((one.done for one in requests), default=0.0) - min((one.sent for one in requests), default=0.0)
+        answers += len(requests)
+    if not measured.is_open_loop and wall > 0:
+        found["throughput"] = CostFigure(answers / wall, None, None, answers, "queries/s")
+    reports = measured.reports(setting, rounds)
+    used = sum(each.client + (each.server or 0.0) for each in reports)
+    if used >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
+        found["processor"] = CostFigure(1000 * used / answers, None, None, answers, "ms")
+    build = measured.traits.indexes[measured.settings.settings[setting].build]
+    if build is not None:
+        found["build"] = CostFigure(build.seconds, None, None, 1, "s")
+        size = None if build.bytes is None else build.bytes / 1e6
+        found["size"] = CostFigure(size, None, None, 1, "MB")
+    others = busy_share(measured, reports)
+    if others is not None and others > _BUSY:
+        notes.append(f"{name}: other processes used {others:.0%} of a processor meanwhile; its p99 may be theirs")
+    return SettingCosts(found, notes)
+
+
+def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
+    """Processors that other processes used during some batches; None where unknown, and for less than half a second."""
+    elapsed = sum(each.elapsed for each in reports)
+    known = [each.others for each in reports if each.others is not None]
+    if not measured.traits.is_server_known or len(known) < len(reports) or elapsed < _LEAST_ELAPSED:
+        return None
+    return sum(known) / elapsed
+
+
+def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple[str, CostFigure]]:
+    times = 1000 * measured.times(setting, rounds)
+    queries = int((~np.isnan(times)).any(axis=0).sum()) if len(rounds) else 0
+    shares = [share for share, _, _ in _SHARES.values()]
+    medians = percentiles(times, shares, seed=measured.options.seed) if len(rounds) else []
+    for (name, (_, least, different)), each in zip(_SHARES.items(), medians, strict=False):
+        if each.n >= least and queries >= different:
+            low, high = each.interval or (None, None)
+            yield name, CostFigure(each.value, low, high, each.n, "ms")
+        else:
+            yield name, CostFigure(None, None, None, each.n, "ms")
+    first = 1000 * measured.times(setting, measured.rounds[:1])
+    (median,) = percentiles(first, [0.5], seed=measured.options.seed)
+    low, high = median.interval or (None, None)
+    yield "first p50", CostFigure(median.value, low, high, median.n, "ms")
+    opened = [1000 * each for report in measured.reports(setting, measured.rounds) for each in report.first]
+    if opened:
+        yield "first request", CostFigure(max(opened), None, None, len(opened), "ms")
+
+
+def _is_overloaded(requests: list[SentRequest]) -> bool:
+    """Whether the requests of an open loop waited ever after: in its last quarter none was sent at its moment."""
+    planned = sorted((each.planned, each.sent) for each in requests if each.planned is not None)
+    last = planned[-max(1, len(planned) // 4) :]
+    return bool(last) and min(sent - moment for moment, sent in last) > _CLEARED
+
+
+def label_of(name: str, measured: Measurement) -> str:
+    """The label of a cost: percentiles of a closed loop are service times."""
+    word = "latency" if measured.is_open_loop else "service time"
+    return f"{name} {word}" if name in _SHARES or name == "first p50" else name
+
+
+def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
+    """The note on percentiles that so few requests do not give."""
+    lacking = [name for name in _SHARES if any(name in each.by_name and each.by_name[name].value is None for each in costs)]
+    if not lacking:
+        return []
+    needs = "; ".join(f"{name} needs {_SHARES[name][1]} requests over {_SHARES[name][2]} queries" for name in lacking)
+    n = len(measured.inputs.queries.ids)
+    return [
+        f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} queries after the first round; {needs}"
+    ]
+
+
+def cost_definitions(names: list[str]) -> dict[str, Any]:
+    """The definitions of the costs for the rules."""
+    return {
+        name: {"definition": DEFINITIONS[name], "source": "rankwell", "better": BETTER.get(name, "lower")}
+        for name in names
+        if name in DEFINITIONS
+    }

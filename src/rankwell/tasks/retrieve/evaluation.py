@@ -1,0 +1,355 @@
+"""Answers of an engine -> results: quality by any measure, recall against exact search, costs, and choices among settings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
+from rankwell.core.options import takes_options
+from rankwell.core.registry import measure_names
+from rankwell.core.tables import Floats, Judgments, Values
+from rankwell.core.tables.ranking import Ranking, hits_of_ranking
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation import results
+from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
+from rankwell.experiments.fusion.trials import only_queries
+from rankwell.io.files import judgments_file, read_judgments
+from rankwell.stats import SummaryRow, check_intervals
+from rankwell.stats.bounded_means import interval
+from rankwell.store import sources_of
+from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
+from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, busy_share, cost_definitions, costs_of, few_requests, label_of
+from rankwell.tasks.retrieve.exact import Truth, read_truth
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
+from rankwell.tasks.retrieve.journal import Journal
+from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
+from rankwell.tasks.retrieve.options import RetrieveOptions
+
+_SHARE, _MILLISECONDS = "share", "ms"
+
+
+@takes_options(RetrieveOptions, "queries")
+def retrieve(engine: Any, *, options: RetrieveOptions, progress: Progress | None = None) -> Results:
+    """Asks a search engine, and judges what it returns: quality, recall against exact search, latency, throughput, index.
+
+    engine: a name of `rankwell engines`, an address, `module:object`, a file of a request, or a Python object. options: the
+    fields of `RetrieveOptions`, as keywords or as one; the queries may follow the engine. In Python texts are mappings id ->
+    text or lists, vectors arrays, option, build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
+    Engines that are named by a text work in a process of their own: a script that calls this keeps its own work below
+    `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName, EngineFailed where queries fail.
+
+    >>> import rankwell as rw
+    >>> docs = {"a": "command line parsing", "b": "event scheduler"}
+    >>> result = rw.retrieve(lambda query, k: ["a", "b"][:k], {"q": "parse"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1)
+    >>> result["RR"]
+    1.0
+    """
+    return retrieve_into(engine, options, None, progress)[0]
+
+
+def retrieve_into(
+    engine: Any, options: RetrieveOptions, folder: Path | None, progress: Progress | None
+) -> tuple[Results, Measurement, Journal]:
+    """The results with what they are made of. folder: where a call that was interrupted goes on."""
+    check_intervals(options.intervals, options.seed)
+    evaluation = RetrieveEvaluation(read_inputs(options), options, engine)
+    measured, journal = measure(engine, evaluation.inputs, options, folder, progress)
+    return evaluation.results(measured), measured, journal
+
+
+@dataclass(eq=False)
+class RetrieveEvaluation:
+    """The evaluation of one engine. What can be read is read before anything is asked."""
+
+    inputs: RetrieveInputs
+    options: RetrieveOptions
+    engine: Any
+
+    def __post_init__(self) -> None:
+        self.convention = CONVENTIONS[self.options.convention]
+        self.notes: list[str] = []
+        names = measure_names(self.options.measures)
+        if names and self.options.qrels is None:
+            raise BadUsage(f"-m {names[0]} needs judgments; give --qrels.")
+        self.measures: tuple[LabelledMeasure, ...] = ()
+        self.judgments: Judgments | None = None
+        if self.options.qrels is not None:
+            self.measures = choose_measures(names, self.convention)
+            special = next((each for each in self.measures if each.measure.entry.view is not JudgedRankings), None)
+            if special is not None:
+                kind = special.measure.entry.view.__name__
+                raise BadUsage(f"{special.label} reads {kind}; evaluate the run of -o with `rankwell evaluate`.")
+            self.judgments = self._read_judgments()
+
+    def _read_judgments(self) -> Judgments:
+        judgments = read_judgments(judgments_file(self.options.qrels)).flat
+        known = set(self.inputs.queries.ids)
+        kept = [query for query in judgments.queries if query in known]
+        if not kept:
+            first = (judgments.queries[:1], self.inputs.queries.ids[:1])
+            example = f" (judged: {first[0][0]!r}, asked: {first[1][0]!r})" if all(first) else ""
+            raise NothingToEvaluate(f"no query is judged: the ids of queries and judgments differ{example}.")
+        if len(kept) < len(judgments.queries):
+            self.notes.append(f"{len(judgments.queries) - len(kept)} judged queries are not among the queries, and do not count")
+        if len(kept) < len(known):
+            self.notes.append(f"{len(known) - len(kept)} queries are not judged: asked, but not counted in measures of quality")
+        return only_queries(judgments, kept)
+
+    def results(self, measured: Measurement) -> Results:
+        """The results of everything that was asked."""
+        truth = read_truth(measured)
+        names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
+        builder, parts = ResultsBuilder(self.convention, keep_uncounted=False), list[tuple[str, Details, None]]()
+        raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
+        for place, name in enumerate(names):
+            parts += self._judge(builder, measured, place, name, truth)
+        quality = len(builder.values)
+        recalls = {} if truth is None else {by: [truth.recall(each, by=by) for each in raw] for by in ("distance", "ids")}
+        costs = [costs_of(measured, place, name) for place, name in enumerate(names)]
+        values = [*builder.values, *self._recall_values(names, recalls), *self._latency_values(measured, names)]
+        chosen = SettingsChosen(self.measures, measured, names, builder.values, recalls, costs)
+        deep = [each.label for each in self.measures if (each.measure.cutoff or 0) > self.options.k]
+        if deep:
+            self.notes.append(f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than that; raise it")
+        notes = [*self.notes, *builder.notes, *self._list_notes(measured, names, raw, truth), *_plan_notes(measured, names)]
+        notes += [
+            *(note for each in costs for note in each.notes),
+            *few_requests(measured, costs),
+            *_load_note(measured),
+            *chosen.notes,
+        ]
+        return Results(
+            values=tuple(values),
+            measures=self.measures,
+            summarised=quality,
+            aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
+            rules=self._rules(measured, builder, truth, recalls),
+            notes=tuple(dict.fromkeys(notes)),
+            sources=sources_of({name: getattr(self.options, name) for name in _FILES if getattr(self.options, name) is not None}),
+            details=detail_columns(iter(parts)) if parts else None,
+            queries=_query_columns(self.inputs),
+            items=_item_columns(self.inputs),
+            tables={"settings": chosen.table(), **({"gain": [chosen.gain]} if chosen.gain else {})},
+            intervals=self.options.intervals,
+            seed=self.options.seed,
+            task="retrieve",
+            population_sd=self.convention.population_sd,
+            objects={"measured": measured},
+        )
+
+    def _lists(self, measured: Measurement, place: int, name: str) -> dict[int, list[str]]:
+        """The ids of every answer, an item once. Raises BadInput for an item that is returned twice, unless that is allowed."""
+        found: dict[int, list[str]] = {}
+        for query, each in measured.lists(place).items():
+            found[query] = list(dict.fromkeys(each.ids))
+            if len(found[query]) < len(each.ids) and self.options.duplicates == "error" and not self.options.collapse:
+                twice = next(item for item in each.ids if list(each.ids).count(item) > 1)
+                where = f"{name}: query {self.inputs.queries.ids[query]!r}"
+                raise BadInput(f"{where} returned item {twice!r} twice; --duplicates first keeps the first of both.")
+        return found
+
+    def ranking(self, measured: Measurement, place: int) -> Ranking:
+        """The lists of a setting in the engine's order; its scores where they never rise, else places from the last."""
+        queries, items, scores = list[str](), list[str](), list[float]()
+        for query, each in sorted(measured.lists(place).items()):
+            kept: dict[str, float] = {}
+            numbers = [nan] * len(each.ids) if each.scores is None else [float(one) for one in each.scores]
+            falls = all(one >= other for one, other in pairwise(numbers)) and all(map(isfinite, numbers))
+            for rank, (item, score) in enumerate(zip(each.ids, numbers, strict=True)):
+                kept.setdefault(self.inputs.collapse.get(item, item), score if falls else float(len(each.ids) - rank))
+            queries += [self.inputs.queries.ids[query]] * len(kept)
+            items += kept
+            scores += kept.values()
+        return Ranking.from_rows(queries, items, scores, all_queries=self.inputs.queries.ids)
+
+    def _judge(
+        self, builder: ResultsBuilder, measured: Measurement, place: int, name: str, truth: Truth | None
+    ) -> Iterator[tuple[str, Details, None]]:
+        """Measures a setting; its details for a page, by the exact results where there are no judgments."""
+        judgments = self.judgments
+        if judgments is None:
+            if truth is None:
+                return
+            pairs = zip(self.inputs.queries.ids, truth.lists, strict=True)
+            judgments = read_judgments({query: list(each.items) for query, each in pairs if each.items}).flat
+        hits = hits_of_ranking(self.ranking(measured, place), judgments, ties="input", keep=DETAIL_DEPTH)
+        view = JudgedRankings.join(judgments, hits)
+        yield name, details_of(judgments, hits, view.resolve("input")), None
+        if self.judgments is None:
+            return
+        run = JudgedRun(name=name, view=view, ties="input")
+        bare = view.n_relevant(1) == 0
+        counted = counted_queries(view.queries, bare, self.convention.no_relevant, refuse=lambda query, _: f"{query!r} has none.")
+        if not counted.any():
+            raise NothingToEvaluate(f"{name}: no query has anything relevant.")
+        builder.add(run, self.measures, counted)
+        builder.counts[name] = {
+            results.QUERIES_COUNTED: int(counted.sum()),
+            results.QUERIES_MISSING: int((~view.present).sum()),
+            results.QUERIES_WITHOUT_RELEVANT: int(bare.sum()),
+        }
+
+    def _recall_values(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[Values]:
+        ids = tuple(self.inputs.queries.ids)
+        for by, columns in recalls.items():
+            for name, column in zip(names, columns, strict=True):
+                yield Values(name, *recall_names(self.options.k, by), _SHARE, "mean", ids, column)
+
+    def _recall_rows(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[SummaryRow]:
+        for by, columns in recalls.items():
+            for name, column in zip(names, columns, strict=True):
+                counted = column[~np.isnan(column)]
+                mean, sd = (
+                    float(counted.mean()) if len(counted) else None,
+                    float(counted.std(ddof=1)) if len(counted) > 1 else None,
+                )
+                low, high = interval(counted, seed=self.options.seed) if len(counted) else (None, None)
+                yield SummaryRow.of(name, *recall_names(self.options.k, by), mean, sd, low, high, len(counted), _SHARE)
+
+    def _latency_values(self, measured: Measurement, names: Sequence[str]) -> Iterator[Values]:
+        """The median time of every query; of a single round its only one."""
+        rounds = measured.rounds[1:] or measured.rounds
+        for place, name in enumerate(names):
+            times = 1000 * measured.times(place, rounds)
+            known = ~np.isnan(times).all(axis=0)
+            medians = np.full(times.shape[1], np.nan)
+            medians[known] = np.nanmedian(times[:, known], axis=0)
+            yield Values(name, "latency", "latency", _MILLISECONDS, "median", tuple(self.inputs.queries.ids), medians)
+
+    def _list_notes(
+        self, measured: Measurement, names: Sequence[str], raw: Sequence[Mapping[int, Sequence[str]]], truth: Truth | None
+    ) -> Iterator[str]:
+        """Notes on lists: empty, short, different between rounds, with scores that rise; and on failures that count."""
+        k, n = self.options.k, len(self.inputs.queries.ids)
+        for place, name in enumerate(names):
+            expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
+            failed = {each.query for setting, _, each in measured.failures if setting == place}
+            if failed:
+                yield f"{name}: {len(failed)} queries failed; those without any answer count as empty (--allow-failures)"
+            lengths = {query: len(items) for query, items in raw[place].items()}
+            empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
+            short = [length for query, length in lengths.items() if 0 < length < expected[query]]
+            if empty:
+                yield f"{name}: {empty} of {n} queries got no results"
+            if short and (measured.traits.kind == "vector" or truth is not None):
+                why = "the filter is applied after the search" if self.inputs.filters else "a setting of the engine limits them"
+                yield f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} results for k = {k}; probably {why}"
+            if differing := measured.differing(place):
+                yield f"{name}: the lists of {differing} of {n} queries differ between rounds; the first of each is judged"
+            rising = sum(_rises(each.scores) for each in measured.lists(place).values())
+            if rising:
+                yield f"{name}: scores rise down the list in {rising} of {n} queries; the engine's order is the ranking"
+
+    def _rules(
+        self, measured: Measurement, builder: ResultsBuilder, truth: Truth | None, recalls: Mapping[str, Sequence[Floats]]
+    ) -> dict[str, Any]:
+        options, traits, described = self.options, measured.traits, measured.traits.described[0]
+        loop = "closed, 1 client" if options.clients in (None, 1) else f"closed, {options.clients} clients"
+        found: dict[str, Any] = {
+            "engine": " ".join(filter(None, (traits.name, described.get("version")))),
+            "k": options.k,
+            "metric": traits.metric,
+            "items": described.get("items"),
+            "filter": ", ".join(options.filters or ()) or None,
+            "collapse": options.collapse,
+            "truth": None if truth is None else truth.source,
+            "rounds": f"{options.rounds}, the first apart" if options.rounds > 1 else "1, the first",
+            "requests": loop if options.rate is None else f"open, {options.rate:g} a second",
+            "failures_allowed": options.allow_failures or None,
+            "measurement_itself": f"{1e6 * traits.floor:.2g} µs",
+        }
+        if self.judgments is not None:
+            found |= {"convention": self.convention.name, "ties": "input"}
+        if recalls or options.cost:
+            found["frontier"] = {"cost": options.cost, "quality": f"Recall@{options.k}" if recalls else self._first_quality()}
+        measures: dict[str, Any] = {
+            str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, self.convention)}
+            for each in self.measures
+        }
+        for by in recalls:
+            what = "share of the exact results that were returned" + (
+                "; items as near as the last count" if by == "distance" else ""
+            )
+            measures[recall_names(self.options.k, by)[0]] = {"definition": what, "source": "rankwell", "better": "higher"}
+        measures |= cost_definitions([*COSTS, "latency"])
+        measures["latency"]["summary"] = "median"
+        chosen = {name: value for name, value in found.items() if value is not None}
+        return {**chosen, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
+
+    def _first_quality(self) -> str | None:
+        return str(self.measures[0].measure) if self.measures else None
+
+
+_FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
+
+
+def run_name(measured: Measurement, place: int) -> str:
+    """The name of the run of a setting: the engine, and what is tried."""
+    return " ".join(filter(None, (measured.traits.name, measured.settings.settings[place].name)))
+
+
+def _cost_rows(measured: Measurement, names: Sequence[str], costs: Sequence[SettingCosts]) -> Iterator[SummaryRow]:
+    for name, each in zip(names, costs, strict=True):
+        for cost in COSTS:
+            if cost in each.by_name:
+                figure = each.by_name[cost]
+                ends = (figure.value, None, figure.low, figure.high)
+                yield SummaryRow.of(name, cost, label_of(cost, measured), *ends, figure.n, figure.unit)
+
+
+def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
+    """Notes on searches that use no index."""
+    for place, name in enumerate(names):
+        described = [each.described for each in measured.reports(place, measured.rounds)]
+        if any(each.get("uses_index") is False for each in described):
+            yield f"{name}: the plan of the search uses no index, so that it reads every item; all its times are those of a scan"
+
+
+def _load_note(measured: Measurement) -> list[str]:
+    settings = range(len(measured.settings.settings))
+    share = busy_share(measured, [each for setting in settings for each in measured.reports(setting, measured.rounds)])
+    return [] if share is None else [f"other processes used {share:.0%} of one processor while the engine was asked"]
+
+
+def _rises(scores: Sequence[int | float] | None) -> bool:
+    return scores is not None and any(other > one for one, other in pairwise(scores))
+
+
+def _query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
+    ids, known = list(inputs.queries.ids), inputs.queries
+    names = dict.fromkeys(name for own in known.attributes.values() for name in own if name not in ("query", "text"))
+    further = {name: [known.attributes.get(query, {}).get(name) for query in ids] for name in names}
+    return {"query": ids, "text": list(known.texts) if known.texts is not None else [None] * len(ids)} | further
+
+
+def _item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:
+    items = inputs.items
+    if items is None or items.texts is None:
+        return None
+    return {"item": list(items.ids), "of": [None] * len(items.ids), "text": [text[:_SNIPPET] for text in items.texts]}
+
+
+_SNIPPET = 500
+
+
+def describe_engine(measured: Measurement) -> dict[str, Any]:
+    """The content of engine.json: each index, and each setting as its session described itself."""
+    settings = []
+    for place, setting in enumerate(measured.settings.settings):
+        reports = measured.reports(place, measured.rounds)
+        settings.append(
+            {"run": run_name(measured, place), "index": setting.build, "session": reports[-1].described if reports else {}}
+        )
+    indexes = [
+        {"description": described, "build": None if report is None else report._asdict()}
+        for described, report in zip(measured.traits.described, measured.traits.indexes, strict=True)
+    ]
+    return {"engine": measured.engine, "indexes": indexes, "settings": settings}

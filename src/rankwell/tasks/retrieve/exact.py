@@ -1,0 +1,159 @@
+"""Exact results, and the recall of an engine's lists: by ids, and by distance, where ties at place k count."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.kernels.similarity import Metric, score_pairs
+from rankwell.core.tables import Floats
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.files import read_ranking
+from rankwell.neighbours import search
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
+from rankwell.tasks.retrieve.measuring import Measurement
+
+NOTHING = "-1"
+"""The item that some tools write in place of a missing one."""
+
+
+class ExactList(NamedTuple):
+    """The exact results of a query: the first k, and their scores; those of others tied with the last are in `tied`."""
+
+    items: tuple[str, ...]
+    tied: frozenset[str] = frozenset()
+    least: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The exact results of every query. source: where they are from. scorer: scores of other items; None where unknown."""
+
+    source: str
+    lists: Sequence[ExactList]
+    scorer: "Scorer | None" = None
+
+    def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
+        """(queries,) the share of the exact results that a list has; NaN for a query without any. by: `ids` or `distance`."""
+        found = np.full(len(self.lists), np.nan)
+        for query, exact in enumerate(self.lists):
+            if exact.items:
+                returned = dict.fromkeys(lists.get(query, ()))
+                hits = sum(item in exact.items for item in returned)
+                if by == "distance":
+                    hits += self._tied(query, exact, [item for item in returned if item not in exact.items])
+                found[query] = min(hits, len(exact.items)) / len(exact.items)
+        return found
+
+    def _tied(self, query: int, exact: ExactList, others: Sequence[str]) -> int:
+        """Number of other items that are as near as the last of the exact results."""
+        known = sum(item in exact.tied for item in others)
+        if self.scorer is None or exact.least is None or not others:
+            return known
+        return int(np.count_nonzero(self.scorer.scores(query, others) >= exact.least))
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """Exact scores of items; an unknown item, or one that the filter excludes, has none."""
+
+    queries: Things
+    items: Things
+    metric: Metric
+    allowed: Sequence[frozenset[str] | None]
+    rows: Mapping[str, int]
+
+    def scores(self, query: int, items: Sequence[str]) -> Floats:
+        """(items,) the scores under a query, -inf for items that cannot be a result."""
+        found, allowed = np.full(len(items), -np.inf), self.allowed[query]
+        known = [place for place, item in enumerate(items) if item in self.rows and (allowed is None or item in allowed)]
+        if known:
+            rows = np.array([self.rows[items[place]] for place in known], dtype=np.int64)
+            one = np.full(len(rows), query, dtype=np.int64)
+            found[known] = score_pairs(_vectors(self.queries), _vectors(self.items), one, rows, self.metric)
+        return found
+
+
+def read_truth(measured: Measurement) -> Truth | None:
+    """The exact results that a call names, or those of its vectors; None where there are none."""
+    inputs, options, traits = measured.inputs, measured.options, measured.traits
+    if isinstance(options.truth, str) and options.truth == "none":
+        return None
+    if isinstance(options.truth, str) and options.truth == "engine":
+        lists = [ExactList(tuple(measured.exact[query])) for query in range(len(inputs.queries.ids))]
+        _check_length(lists, inputs, options.k, "the engine's exact mode")
+        return Truth("the engine's exact mode", lists)
+    if options.truth is not None:
+        return _from_run(options.truth, inputs, options.k)
+    has_vectors = inputs.queries.vectors is not None and inputs.items is not None and inputs.items.vectors is not None
+    if traits.kind != "vector" or not has_vectors:
+        if options.recall is not None:
+            raise BadUsage("--recall needs exact results: give --item-vectors and --query-vectors, or --truth.")
+        return None
+    if traits.metric is None:
+        raise BadUsage(f"{traits.name} does not state its metric; give --truth, a run of `rankwell search --metric …`, or none.")
+    return _from_vectors(inputs, options.k, traits.metric)  # pyright: ignore[reportArgumentType]
+
+
+def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
+    """The nearest vectors, among the items that a query's filter admits."""
+    queries, items = inputs.queries, inputs.items
+    assert items is not None  # noqa: S101 - the caller has looked
+    rows = {item: row for row, item in enumerate(items.ids)}
+    columns = {name: np.array(items.column(name, f"--filter {name}"), dtype=object) for name in inputs.filters}
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for query in range(len(queries.ids)):
+        groups.setdefault(tuple(values[query] for values in inputs.filters.values()), []).append(query)
+    lists: dict[int, ExactList] = {}
+    allowed: list[frozenset[str] | None] = [None] * len(queries.ids)
+    for values, mine in groups.items():
+        admitted = np.ones(len(items.ids), dtype=np.bool_)
+        for column, value in zip(columns.values(), values, strict=True):
+            admitted &= column == value
+        chosen = np.flatnonzero(admitted)
+        if columns:
+            admissible = frozenset(items.ids[row] for row in map(int, chosen))
+            for query in mine:
+                allowed[query] = admissible
+        if not len(chosen):
+            lists |= dict.fromkeys(mine, ExactList(()))
+            continue
+        found = search(_vectors(queries)[mine], _vectors(items)[chosen], k=k, metric=metric)
+        for place, query in enumerate(mine):
+            kept = found.positions[place][found.positions[place] >= 0]
+            scores = found.scores[place][: len(kept)]
+            names = [items.ids[row] for row in map(int, chosen[kept])]
+            lists[query] = ExactList(tuple(names), least=float(scores[-1]))
+    ordered = [lists[query] for query in range(len(queries.ids))]
+    return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
+
+
+def _from_run(place: Any, inputs: RetrieveInputs, k: int) -> Truth:
+    """The first k of a run, by its scores; items tied with the last of them count as well."""
+    ranking = read_ranking(place)
+    lists: list[ExactList] = []
+    for query in inputs.queries.ids:
+        own = ranking.rows_of(query)
+        items, scores = list(ranking.items[own]), ranking.scores[own]
+        if NOTHING in items:
+            raise BadInput(f"{place}: query {query!r} has the item {NOTHING}, which stands for none; search for fewer items.")
+        order = np.argsort(-scores, kind="stable").tolist()
+        least = float(scores[order[k - 1]]) if len(order) >= k else None
+        tied = frozenset(items[row] for row in order[k:] if least is not None and scores[row] == least)
+        lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
+    _check_length(lists, inputs, k, str(place))
+    return Truth(str(place), lists)
+
+
+def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, source: str) -> None:
+    """Raises BadInput where a query has fewer exact results than there can be."""
+    most = k if inputs.items is None else min(k, len(inputs.items.ids))
+    for query, exact in zip(inputs.queries.ids, lists, strict=True):
+        if len(exact.items) < most and not inputs.filters:
+            what = f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}"
+            raise BadInput(f"{what}; expected {most}: search for at least as many, over all queries.")
+
+
+def _vectors(things: Things) -> Any:
+    return things.vectors

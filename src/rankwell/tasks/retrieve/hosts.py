@@ -1,0 +1,262 @@
+"""Hosts of engines: a worker process that holds them, under a watchdog that ends and replaces it, or this process."""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
+from rankwell.errors import RankwellError
+from rankwell.tasks.retrieve.loops import (
+    BatchReport,
+    Client,
+    Emit,
+    RequestBatch,
+    SentRequest,
+    Terms,
+    Watch,
+    clock,
+    floor_seconds,
+    measure_batch,
+)
+
+MOST_CLIENTS = 256
+_POLL = 0.25
+_GRACE = 1.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """The work of a host: an engine with an index for each of the builds, the items to index, and the queries."""
+
+    spec: Any
+    fixed: Mapping[str, Any]
+    builds: Sequence[Mapping[str, Any]]
+    items: EngineItems | None
+    queries: Sequence[EngineQuery]
+    terms: Terms
+
+
+class EngineTraits(NamedTuple):
+    """Traits of an engine that another process may hold."""
+
+    name: str
+    kind: str
+    metric: str | None
+    in_process: bool
+    is_server_known: bool
+    exact: Mapping[str, Any] | None
+    floor: float
+    indexes: Sequence[IndexReport | None]
+    described: Sequence[Mapping[str, Any]]
+
+
+class Hung(Exception):
+    """A request that has no end. query: its index."""
+
+    def __init__(self, query: int, seconds: float) -> None:
+        super().__init__(query, seconds)
+        self.query, self.seconds = query, seconds
+
+
+class Host(Protocol):
+    """Holds engines and asks them."""
+
+    def open(self) -> EngineTraits:
+        """Opens and indexes; once more after it was ended."""
+        ...
+
+    def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
+        """Asks a batch. Raises Hung, after which the host must be opened again, and RankwellError."""
+        ...
+
+    def close(self) -> None:
+        """Ends it, and removes what is scratch."""
+        ...
+
+
+class LocalHost:
+    """Engines in this process: those that are Python objects. A request without end cannot be ended."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._engines: list[Engine] = []
+        self._clients: dict[int, list[Client]] = {}
+        self.watch = Watch([0.0] * MOST_CLIENTS, [0] * MOST_CLIENTS)
+
+    def open(self) -> EngineTraits:
+        """Opens an engine for every build, indexes, and checks the queries."""
+        task, reports = self._task, list[IndexReport | None]()
+        for build in task.builds:
+            engine = open_engine(task.spec, {**task.fixed, **build})
+            self._engines.append(engine)
+            reports.append(None if task.items is None or not engine.can_index else engine.index(task.items))
+            engine.check(task.queries, task.terms.k)
+        first = self._engines[0]
+        pid = task.terms.server_pid or first.server_pid
+        return EngineTraits(
+            first.name,
+            first.kind,
+            first.metric,
+            first.in_process,
+            first.in_process or pid is not None,
+            first.exact_parameters,
+            floor_seconds(task.queries, task.terms.k),
+            reports,
+            [each.describe() for each in self._engines],
+        )
+
+    def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
+        """Asks a batch with clients of their own for every index."""
+        engine, known = self._engines[batch.build], self._clients.setdefault(batch.build, [])
+        engine.check((self._task.queries[query] for query in batch.queries), self._task.terms.k)
+        while len(known) < batch.clients:
+            known.append(Client(engine, self._task.queries, self._task.terms, self.watch, len(known)))
+        return measure_batch(engine, known, batch, self._task.terms, emit)
+
+    def close(self) -> None:
+        """Closes sessions and engines."""
+        for client in (each for known in self._clients.values() for each in known):
+            client.close()
+        for engine in self._engines:
+            with suppress(RankwellError):
+                engine.close()
+        self._engines, self._clients = [], {}
+
+
+class ProcessHost:
+    """Engines in a process of their own, which ends when this one does. Scripts keep their work below `__main__`."""
+
+    def __init__(self, task: Task) -> None:
+        import multiprocessing
+
+        self._task = task
+        self._context = multiprocessing.get_context("spawn")
+        self._process: Any = None
+        self._begin()
+
+    def _begin(self) -> None:
+        since, query = self._context.RawArray("d", MOST_CLIENTS), self._context.RawArray("l", MOST_CLIENTS)
+        self._watch = Watch(since, query)
+        self._here, there = self._context.Pipe()
+        self._process = self._context.Process(target=_serve, args=(there, since, query), daemon=True)
+        self._process.start()
+        there.close()
+
+    def open(self) -> EngineTraits:
+        """Sends the task to the process, a new one where the earlier one was ended."""
+        if not self._process.is_alive():
+            self._begin()
+        self._here.send(("open", self._task))
+        return self._reply(None)
+
+    def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
+        """Asks a batch; the outcomes come as the process sends them."""
+        self._here.send(("ask", batch))
+        return self._reply(emit)
+
+    def _reply(self, emit: Emit | None) -> Any:
+        limit = self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE
+        while True:
+            try:
+                while not self._here.poll(_POLL):
+                    if emit is not None:
+                        self._refuse_hung(limit)
+                kind, content = self._here.recv()
+            except (EOFError, OSError) as error:
+                self._kill()
+                message = f"the worker process of the engine ended (exit code {self._process.exitcode})"
+                raise RankwellError(f"{message}; more memory or fewer settings may help.") from error
+            if kind == "rows" and emit is not None:
+                emit(content)
+            elif kind == "error":
+                raise content
+            else:
+                return content
+
+    def _refuse_hung(self, limit: float) -> None:
+        now = clock()
+        for slot in range(MOST_CLIENTS):
+            since = self._watch.since[slot]
+            if since and now - since > limit:
+                query = self._watch.query[slot]
+                self._kill()
+                raise Hung(query, self._task.terms.timeout)
+
+    def _kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._here.close()
+
+    def close(self) -> None:
+        """Lets the process close its engines, and ends it where that takes too long."""
+        if self._process.is_alive():
+            with suppress(OSError, EOFError):
+                self._here.send(("close", None))
+                self._here.poll(10.0)
+            self._process.join(2.0)
+            self._kill()
+
+
+def _serve(pipe: Any, since: Any, query: Any) -> None:
+    """The worker process: opens, asks and closes on request, until the pipe ends."""
+    # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # whatever a library prints is not a result
+    host: LocalHost | None = None
+    while True:
+        try:
+            word, content = pipe.recv()
+        except EOFError:
+            break
+        try:
+            if word == "open":
+                host = LocalHost(content)
+                host.watch = Watch(since, query)
+                pipe.send(("done", host.open()))
+            elif word == "ask" and host is not None:
+                pipe.send(("done", host.ask(content, lambda rows: pipe.send(("rows", rows)))))
+            else:
+                break
+        except (RankwellError, OSError) as error:
+            pipe.send(("error", error if isinstance(error, RankwellError) else RankwellError(str(error))))
+    if host is not None:
+        host.close()
+    with suppress(OSError):
+        pipe.send(("done", None))
+
+
+def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
+    """Asks a batch; a query without end is a `timeout`, the host is opened again, and the rest is asked."""
+    outstanding = dict.fromkeys(batch.queries)
+
+    def _emit(found: list[SentRequest]) -> None:
+        for each in found:
+            outstanding.pop(each.query, None)
+        emit(found)
+
+    while True:
+        try:
+            return host.ask(batch._replace(queries=list(outstanding)), _emit)
+        except Hung as hung:
+            now = clock()
+            if hung.query in outstanding:
+                _emit([SentRequest(hung.query, None, now - hung.seconds, now, "timeout", f"no answer within {hung.seconds:g} s")])
+            batch = batch._replace(warm_up=[query for query in batch.warm_up if query != hung.query])
+            host.open()
+            if batch.moments is not None:
+                _emit([SentRequest(query, None, now, now, "not_asked", "another request had no end") for query in [*outstanding]])
+                batch = batch._replace(moments=None)
+
+
+def ask_together(hosts: Sequence[Host], batches: Sequence[RequestBatch], emit: Emit) -> list[BatchReport]:
+    """Asks a batch of each host at once."""
+    if len(hosts) == 1:
+        return [ask_watched(hosts[0], batches[0], emit)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(hosts)) as pool:
+        return list(pool.map(partial(ask_watched, emit=emit), hosts, batches))

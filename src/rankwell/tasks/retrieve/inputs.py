@@ -1,0 +1,118 @@
+"""EngineItems and queries of a call: texts and vectors joined by id, filters, and what replaces an id."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables.matrices import Embeddings, matching_rows
+from rankwell.engines import EngineItems, EngineQuery
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.files import Texts, read_texts
+from rankwell.io.matrices import read_embeddings
+from rankwell.tasks.retrieve.options import RetrieveOptions
+
+
+@dataclass(frozen=True, eq=False)
+class Things:
+    """EngineItems or queries: ids, and what is known of each."""
+
+    ids: Sequence[str]
+    texts: Sequence[str] | None
+    vectors: NDArray[Any] | None
+    attributes: Mapping[str, Mapping[str, str]]
+
+    def column(self, name: str, option: str) -> list[str]:
+        """The value of a column for each. Raises BadInput where one has none."""
+        found = [self.attributes.get(each, {}).get(name) for each in self.ids]
+        lacking = next((each for each, value in zip(self.ids, found, strict=True) if value is None), None)
+        if lacking is not None:
+            known = sorted({name for each in self.attributes.values() for name in each})
+            raise BadInput(f"{option}: {lacking!r} has no column {name!r}; found are {', '.join(known) or 'no further columns'}.")
+        return [str(value) for value in found]
+
+    def digest(self) -> str:
+        """The SHA-256 of ids, texts and vectors."""
+        total = hashlib.sha256(repr((list(self.ids), self.texts)).encode("utf-8", "backslashreplace"))
+        if self.vectors is not None:
+            total.update(np.ascontiguousarray(self.vectors).tobytes())
+        return total.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class RetrieveInputs:
+    """The items and queries of a call. filters: field -> (queries,) the value that each query requires. collapse: item -> id."""
+
+    items: Things | None
+    queries: Things
+    filters: Mapping[str, Sequence[str]]
+    collapse: Mapping[str, str]
+
+    @cached_property
+    def listed(self) -> list[EngineQuery]:
+        """The queries as engines take them."""
+        texts, vectors = self.queries.texts, self.queries.vectors
+        return [
+            EngineQuery(
+                query,
+                None if texts is None else texts[row],
+                None if vectors is None else vectors[row],
+                {name: values[row] for name, values in self.filters.items()} or None,
+            )
+            for row, query in enumerate(self.queries.ids)
+        ]
+
+    def indexed(self) -> EngineItems | None:
+        """The items as engines take them, with the fields that filters name."""
+        if self.items is None:
+            return None
+        fields = {name: self.items.column(name, f"--filter {name}") for name in self.filters}
+        return EngineItems(list(self.items.ids), self.items.texts, self.items.vectors, fields)
+
+
+def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
+    """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does not fit."""
+    queries = _things(options.queries, options.query_vectors, "queries")
+    if queries is None:
+        raise BadUsage("no queries; give --queries with their texts, --query-vectors, or both.")
+    items = _things(options.items, options.item_vectors, "items")
+    filters: dict[str, Sequence[str]] = {}
+    for text in options.filters or ():
+        name, equals, value = text.partition("=")
+        if not name or (equals and not value) or name in filters:
+            raise BadUsage(f"--filter {text!r}: expected FIELD=VALUE or FIELD, each field once.")
+        filters[name] = [value] * len(queries.ids) if equals else queries.column(name, f"--filter {name}")
+    collapse: dict[str, str] = {}
+    if options.collapse is not None:
+        if items is None:
+            raise BadUsage("--collapse takes the ids from a column of the items; give --items.")
+        collapse = dict(zip(items.ids, items.column(options.collapse, "--collapse"), strict=True))
+    return RetrieveInputs(items, queries, filters, collapse)
+
+
+def _things(texts: Any, vectors: Any, what: str) -> Things | None:
+    if texts is None and vectors is None:
+        return None
+    read = None if texts is None else _read_texts(texts)
+    table = None if vectors is None else read_embeddings(vectors)
+    if read is None:
+        assert table is not None  # noqa: S101 - one of both is given
+        return Things(list(table.names()), None, np.asarray(table.vectors), {})
+    ids = list(read.texts)
+    rows = None
+    if table is not None:
+        named = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
+        rows = np.asarray(table.vectors)[matching_rows(named, table, f"the texts of the {what}", f"the vectors of the {what}")]
+    if not ids:
+        raise BadInput(f"there are no {what}; expected at least one.")
+    return Things(ids, list(read.texts.values()), rows, read.attributes)
+
+
+def _read_texts(place: Any) -> Texts:
+    if isinstance(place, Sequence) and not isinstance(place, (str, bytes)):
+        place = {str(row): text for row, text in enumerate(place)}
+    return read_texts(place)

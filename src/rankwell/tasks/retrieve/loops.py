@@ -1,0 +1,277 @@
+"""Asking an engine and taking the time: closed loops of clients that wait, and an open loop of requests at given moments."""
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from rankwell.engines import Engine, EngineFailure, EngineHits, EngineQuery, Session, processor_seconds
+
+clock = time.perf_counter
+"""The one clock of all times: monotonic, and on Linux the same in all processes."""
+
+Status = Literal["ok", "failed", "timeout", "not_asked"]
+MOST_IN_A_ROW = 20
+"""Failures in a row after which a client asks no further query."""
+NOT_ASKED = {True: f"{MOST_IN_A_ROW} queries in a row failed before", False: "the time of the call was up"}
+_FLUSH = 0.5
+_FLOOR = 2000
+
+
+class SentRequest(NamedTuple):
+    """One request. query: index. planned: None in closed loops. returned: number of results. ids, scores: those of an answer."""
+
+    query: int
+    planned: float | None
+    sent: float
+    done: float
+    status: Status
+    error: str = ""
+    ids: Sequence[str] = ()
+    scores: Sequence[int | float] | None = None
+
+
+class RequestBatch(NamedTuple):
+    """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed loops. clients: threads.
+
+    seconds: after which no further query is asked.
+    """
+
+    build: int
+    search: Mapping[str, Any]
+    queries: Sequence[int]
+    warm_up: Sequence[int]
+    moments: Sequence[float] | None = None
+    clients: int = 1
+    seconds: float = float("inf")
+
+
+class BatchReport(NamedTuple):
+    """The cost of a batch. first: seconds of the first request of each new session. client, server, others: seconds of processor
+    time of this process, of the server and of all other processes, None where unknown. elapsed: the seconds that passed.
+    described: the session's description."""
+
+    first: Sequence[float]
+    client: float
+    server: float | None
+    others: float | None
+    elapsed: float
+    described: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Terms of all requests. server_pid: the process of a server that the engine does not know itself."""
+
+    k: int
+    timeout: float
+    retries: int
+    server_pid: int | None
+
+
+class Watch:
+    """When each client sent the request that it waits for, 0 for none, and which query it is; shared with a watchdog."""
+
+    def __init__(self, since: Any, query: Any) -> None:
+        self.since, self.query = since, query
+
+    def begin(self, slot: int, query: int) -> None:
+        """Notes a request."""
+        self.query[slot] = query
+        self.since[slot] = clock()
+
+    def end(self, slot: int) -> None:
+        """Notes that the client has its answer."""
+        self.since[slot] = 0.0
+
+
+class Client:
+    """A thread's client of an engine. A session that failed is replaced before the next request."""
+
+    def __init__(self, engine: Engine, queries: Sequence[EngineQuery], terms: Terms, watch: Watch, slot: int) -> None:
+        self._engine, self._queries, self._terms = engine, queries, terms
+        self._watch, self._slot = watch, slot
+        self._session: Session | None = None
+        self._broken = False
+        self.first: list[float] = []
+
+    def session(self, search: Mapping[str, Any], warm_up: Sequence[int]) -> Session:
+        """A session with these parameters, warm. Raises EngineFailure where there is none."""
+        if self._session is None or self._broken:
+            self.close()
+            self._session = self._engine.session()
+            self._session.configure(search)
+            self._warm(self._session, warm_up)
+            self._broken = False
+        return self._session
+
+    def _warm(self, session: Session, warm_up: Sequence[int]) -> None:
+        """Asks queries whose times do not count; one that fails does so again, when it is asked in its turn."""
+        for place, query in enumerate(warm_up):
+            self._watch.begin(self._slot, query)
+            sent = clock()
+            try:
+                session.search(self._queries[query], self._terms.k)
+                if not place:
+                    self.first.append(clock() - sent)
+            except EngineFailure:
+                return
+            finally:
+                self._watch.end(self._slot)
+
+    def ask(self, query: int, planned: float | None, connect: Callable[[], Session]) -> SentRequest:
+        """The outcome of a query, asked again as often as allowed; the time is that of the last attempt."""
+        own, k = self._queries[query], self._terms.k
+        for attempt in range(self._terms.retries + 1):
+            self._watch.begin(self._slot, query)
+            sent = clock()
+            try:
+                session = self._session if self._session is not None and not self._broken else connect()
+                sent = clock()
+                hits: EngineHits = session.search(own, k)
+                done = clock()
+            except EngineFailure as error:
+                done, self._broken = clock(), True
+                status: Status = "timeout" if error.kind == "timeout" else "failed"
+                found = SentRequest(query, planned, sent, done, status, str(error))
+            else:
+                if done - sent <= self._terms.timeout:
+                    return SentRequest(query, planned, sent, done, "ok", "", hits.ids, hits.scores)
+                found = SentRequest(query, planned, sent, done, "timeout", f"answered after {done - sent:.3g} s")
+            finally:
+                self._watch.end(self._slot)
+            if attempt == self._terms.retries:
+                return found
+        raise AssertionError("there is at least one attempt")
+
+    def close(self) -> None:
+        """Ends the session; of a broken one that may fail, too."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            try:
+                session.close()
+            except EngineFailure:
+                return
+
+
+Emit = Callable[[list[SentRequest]], None]
+
+
+def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> None:
+    """Asks all queries of a batch, and hands their outcomes over between requests, those that were not asked too."""
+    lock, place = threading.Lock(), iter(range(len(batch.queries)))
+    errors: list[BaseException] = []
+    stop = threading.Event()
+    start = clock() + (0.05 if batch.moments is not None else 0.0)
+
+    def _next() -> int | None:
+        with lock:
+            return None if stop.is_set() or clock() - start > batch.seconds else next(place, None)
+
+    def _client(slot: int) -> None:
+        try:
+            _loop(clients[slot], batch, start, _next, partial(_guarded, lock, emit), stop)
+        except BaseException as error:
+            errors.append(error)
+            stop.set()
+
+    gc.collect()
+    gc.disable()
+    try:
+        threads = [threading.Thread(target=_client, args=(slot,), daemon=True) for slot in range(1, batch.clients)]
+        for thread in threads:
+            thread.start()
+        _client(0)
+        for thread in threads:
+            thread.join()
+    finally:
+        gc.enable()
+    if errors:
+        raise errors[0]
+    now = clock()
+    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", NOT_ASKED[stop.is_set()]) for each in place])
+
+
+def _guarded(lock: threading.Lock, emit: Emit, found: list[SentRequest]) -> None:
+    with lock:
+        emit(found)
+
+
+def _loop(
+    client: Client, batch: RequestBatch, start: float, following: Callable[[], int | None], emit: Emit, stop: threading.Event
+) -> None:
+    """One client: the next query, until there is none or too many failed in a row."""
+    found, failures, flushed = list[SentRequest](), 0, clock()
+    connect = partial(client.session, batch.search, batch.warm_up)
+    while (place := following()) is not None:
+        query, planned = batch.queries[place], None
+        if batch.moments is not None:
+            planned = start + batch.moments[place]
+            if (wait := planned - clock()) > 0:
+                time.sleep(wait)
+        found.append(client.ask(query, planned, connect))
+        failures = 0 if found[-1].status == "ok" else failures + 1
+        if failures >= MOST_IN_A_ROW:
+            stop.set()
+        if found[-1].done - flushed > _FLUSH:
+            emit(found)
+            found, flushed = [], clock()
+    emit(found)
+
+
+def measure_batch(engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit) -> BatchReport:
+    """Runs a batch with warm sessions, and reports what it cost."""
+    slots = clients[: batch.clients]
+    for client in slots:
+        client.first.clear()
+        try:
+            client.session(batch.search, batch.warm_up).configure(batch.search)
+        except EngineFailure:
+            # The first query of the client meets the same failure, which then is an outcome.
+            client.close()
+    pid = terms.server_pid or engine.server_pid
+    started = clock()
+    began = time.process_time(), None if pid is None else processor_seconds(pid), _busy_seconds()
+    run_batch(slots, batch, emit)
+    own, elapsed = time.process_time() - began[0], clock() - started
+    after = None if pid is None else processor_seconds(pid)
+    server = None if began[1] is None or after is None else after - began[1]
+    busy = _busy_seconds()
+    others = None if began[2] is None or busy is None else max(0.0, busy - began[2] - own - (server or 0.0))
+    described: Mapping[str, Any] = {}
+    try:
+        described = slots[0].session(batch.search, ()).describe()
+    except EngineFailure as error:
+        described = {"error": str(error)}
+    return BatchReport([each for client in slots for each in client.first], own, server, others, elapsed, described)
+
+
+def _busy_seconds() -> float | None:
+    """Processor time of all processes of the machine since it started; None where the system does not tell."""
+    try:
+        fields = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
+    except OSError:
+        return None
+    import os
+
+    # user, nice, system, irq, softirq and steal; not idle and iowait.
+    return sum(int(fields[place]) for place in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+
+
+def floor_seconds(queries: Sequence[EngineQuery], k: int) -> float:
+    """The median time of a request to an engine that does nothing: what the measurement itself takes."""
+    hits, times = EngineHits(()), list[float]()
+
+    def _nothing(query: EngineQuery, k: int) -> EngineHits:
+        del query, k
+        return hits
+
+    for place in range(_FLOOR):
+        sent = clock()
+        _nothing(queries[place % len(queries)], k)
+        times.append(clock() - sent)
+    return sorted(times)[_FLOOR // 2]

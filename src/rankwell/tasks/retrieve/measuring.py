@@ -1,0 +1,305 @@
+"""Every query at every setting, several rounds: who is asked when, what was answered, and when to stop."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import Floats
+from rankwell.engines import EngineFamily, EngineItems, family_of
+from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished
+from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
+from rankwell.tasks.retrieve.hosts import MOST_CLIENTS, EngineTraits, Host, LocalHost, ProcessHost, Task, ask_together
+from rankwell.tasks.retrieve.inputs import RetrieveInputs
+from rankwell.tasks.retrieve.journal import NAME, Journal, SentBatch
+from rankwell.tasks.retrieve.loops import BatchReport, RequestBatch, SentRequest, Terms, clock
+from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.settings import EngineSettings, Setting, read_pairs, read_settings
+
+Progress = Callable[[str, int, int], None]
+IN_FLIGHT = 64
+_NAMED = 5
+
+
+class EngineFailed(RankwellError):
+    """Queries failed, so that there is no figure; the message names them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Everything that was asked. batches: of every setting and round. is_server_known: whether its processor time is."""
+
+    settings: EngineSettings
+    traits: EngineTraits
+    inputs: RetrieveInputs
+    options: RetrieveOptions
+    batches: Mapping[tuple[int, int], SentBatch]
+    engine: str
+    family: EngineFamily
+    resumed: bool = False
+    exact: Mapping[int, Sequence[str]] = field(default_factory=dict[int, Sequence[str]])
+
+    @property
+    def rounds(self) -> range:
+        """The rounds, from 1."""
+        return range(1, self.options.rounds + 1)
+
+    @property
+    def is_open_loop(self) -> bool:
+        """Whether requests were sent at moments of their own."""
+        return self.options.rate is not None
+
+    def of(self, setting: int, rounds: Sequence[int]) -> list[SentRequest]:
+        """The requests of a setting in some rounds."""
+        return [each for number in rounds for each in self.batches[setting, number].requests]
+
+    def reports(self, setting: int, rounds: Sequence[int]) -> list[BatchReport]:
+        """The reports of a setting in some rounds."""
+        return [each for number in rounds for each in self.batches[setting, number].reports]
+
+    def times(self, setting: int, rounds: Sequence[int]) -> Floats:
+        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from the planned moment."""
+        found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
+        for place, number in enumerate(rounds):
+            for each in self.batches[setting, number].requests:
+                if each.status == "ok":
+                    found[place, each.query] = each.done - (each.sent if each.planned is None else each.planned)
+        return found
+
+    @cached_property
+    def failures(self) -> list[tuple[int, int, SentRequest]]:
+        """The requests without an answer: setting, round, request."""
+        return [
+            (setting, number, each)
+            for (setting, number), batch in sorted(self.batches.items())
+            for each in batch.requests
+            if each.status != "ok"
+        ]
+
+    def lists(self, setting: int) -> dict[int, SentRequest]:
+        """The first answer of every query at a setting."""
+        found: dict[int, SentRequest] = {}
+        for each in self.of(setting, self.rounds):
+            if each.status == "ok":
+                found.setdefault(each.query, each)
+        return found
+
+    def differing(self, setting: int) -> int:
+        """Number of queries whose lists differ between rounds."""
+        first, found = self.lists(setting), set[int]()
+        for each in self.of(setting, self.rounds):
+            if each.status == "ok" and list(each.ids) != list(first[each.query].ids):
+                found.add(each.query)
+        return len(found)
+
+
+def measure(
+    engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None, progress: Progress | None = None
+) -> tuple[Measurement, Journal]:
+    """Asks every query at every setting in every round; in a folder it goes on with what was asked there before.
+
+    Raises EngineFailed where more queries failed than allowed, Unfinished where the time of the call is up.
+    """
+    check_options(options)
+    settings = read_settings(family_of(engine), _parameters(engine, inputs, options), options.sweep)
+    requests = len(settings.settings) * options.rounds * len(inputs.queries.ids)
+    if requests > options.most_requests:
+        raise BadUsage(
+            f"{requests:,} requests are more than --most-requests {options.most_requests:,}; ask fewer, or allow them."
+        )
+    loads = {
+        f"--rate {options.rate or 0:g}": options.rate is not None,
+        f"--clients {options.clients}": (options.clients or 1) > 1,
+        f"{requests:,} requests": requests > MANY_REQUESTS,
+    }
+    reason = next((name for name, holds in loads.items() if holds), None)
+    if reason is not None:
+        check_load(engine, settings.fixed, reason, options.allow_load)
+    items = inputs.indexed()
+    terms = Terms(k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid)
+    task = Task(engine, settings.fixed, settings.builds, items, inputs.listed, terms)
+    journal = Journal(None if folder is None else folder / NAME, _key(engine, settings, inputs, items, options))
+    hosts: list[Host] = [_host(task)]
+    try:
+        traits = hosts[0].open()
+        if traits.in_process and (options.clients or 1) > 1 and options.rate is None and isinstance(hosts[0], ProcessHost):
+            hosts += [ProcessHost(task) for _ in range((options.clients or 1) - 1)]
+            for host in hosts[1:]:
+                host.open()
+        _ask_all(hosts, settings.settings, inputs, options, journal, progress)
+        found = Measurement(
+            settings,
+            traits,
+            inputs,
+            options,
+            journal.batches,
+            _label(engine),
+            family_of(engine),
+            journal.resumed,
+            _exact(hosts[0], traits, inputs, options),
+        )
+    finally:
+        for host in hosts:
+            host.close()
+    return found, journal
+
+
+def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[str, Any]:
+    """The fixed parameters of --option, --build and --url; a Python object gets the only kind of queries that there is."""
+    found: dict[str, Any] = {}
+    for name, given in (("--option", options.option), ("--build", options.build)):
+        own = read_pairs(given, name)
+        both = next((each for each in own if each in found), None)
+        if both is not None:
+            raise BadUsage(f"{both} is given by --option and by --build; once is enough.")
+        found |= own
+    found |= {} if options.url is None else {"url": options.url}
+    has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
+    if family_of(engine).name == "object" and has_texts != has_vectors:
+        found.setdefault("takes", "text" if has_texts else "vector")
+    return found
+
+
+def check_options(options: RetrieveOptions) -> None:
+    """Raises BadUsage for numbers that cannot be."""
+    least = {"k": 1, "rounds": 1, "warm_up": 0, "clients": 1, "retries": 0, "allow_failures": 0, "most_requests": 1}
+    for name, bound in least.items():
+        value = getattr(options, name)
+        if value is not None and value < bound:
+            raise BadUsage(f"--{name.replace('_', '-')} {value}: expected an integer from {bound}.")
+    for name in ("timeout", "rate", "most_seconds"):
+        value = getattr(options, name)
+        if value is not None and not 0 < value < float("inf"):
+            raise BadUsage(f"--{name.replace('_', '-')} {value}: expected a positive number.")
+    if options.clients is not None and options.clients > MOST_CLIENTS:
+        raise BadUsage(f"--clients {options.clients}: expected at most {MOST_CLIENTS}.")
+    if options.recall is not None and not 0 < options.recall < 1:
+        raise BadUsage(f"--recall {options.recall}: expected a number between 0 and 1, such as 0.95.")
+
+
+def _host(task: Task) -> Host:
+    """A process for an engine that is named by a text; Python objects stay in this one."""
+    return ProcessHost(task) if isinstance(task.spec, str) else LocalHost(task)
+
+
+def _label(engine: Any) -> str:
+    return engine if isinstance(engine, str) else getattr(engine, "__name__", type(engine).__name__)
+
+
+def _key(
+    engine: Any, settings: EngineSettings, inputs: RetrieveInputs, items: EngineItems | None, options: RetrieveOptions
+) -> str:
+    """The digest of everything that decides which requests are sent; secrets are in it by their names alone."""
+    chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters")}
+    known = [None if inputs.items is None or items is None else inputs.items.digest(), inputs.queries.digest()]
+    content = [
+        _label(engine),
+        settings.fixed,
+        [each._asdict() for each in settings.settings],
+        list(settings.builds),
+        chosen,
+        known,
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _ask_all(
+    hosts: Sequence[Host],
+    settings: Sequence[Setting],
+    inputs: RetrieveInputs,
+    options: RetrieveOptions,
+    journal: Journal,
+    progress: Progress | None,
+) -> None:
+    """All rounds, interleaved over the settings in an order of their own each time."""
+    started, n, total, done = clock(), len(inputs.queries.ids), len(settings) * options.rounds, 0
+    for number in range(1, options.rounds + 1):
+        draw = np.random.Generator(np.random.PCG64([options.seed, number]))
+        for place in draw.permutation(len(settings)).tolist():
+            order, known = draw.permutation(n).tolist(), journal.batches.get((place, number))
+            rest = order if known is None else [query for query in order if query in known.open]
+            if rest:
+                left = options.most_seconds - (clock() - started)
+                if left <= 0:
+                    raise Unfinished(
+                        f"--most-seconds {options.most_seconds:g} are over after {done} of {total} parts; call again."
+                    )
+                _ask_one(hosts, settings[place], (place, number), rest, options, journal, left)
+                _refuse_failures(journal, inputs, settings, options)
+            done += 1
+            if progress is not None:
+                progress("ask", done, total)
+
+
+def _ask_one(
+    hosts: Sequence[Host],
+    setting: Setting,
+    where: tuple[int, int],
+    queries: Sequence[int],
+    options: RetrieveOptions,
+    journal: Journal,
+    seconds: float,
+) -> None:
+    """One round of one setting, by all hosts at once."""
+    found, lock = list[SentRequest](), threading.Lock()
+
+    def _emit(requests: Sequence[SentRequest]) -> None:
+        with lock:
+            found.extend(requests)
+
+    warm_up = sorted(range(max(queries) + 1), key=lambda query: (query in queries, query))[: options.warm_up]
+    batches: list[RequestBatch] = []
+    for place, _ in enumerate(hosts):
+        mine = queries[place :: len(hosts)]
+        moments = None
+        if options.rate is not None:
+            gaps = np.random.Generator(np.random.PCG64([options.seed, *where, 1])).exponential(1 / options.rate, len(mine))
+            moments = np.cumsum(gaps).tolist()
+        clients = (options.clients or (IN_FLIGHT if options.rate is not None else 1)) if len(hosts) == 1 else 1
+        batches.append(RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds))
+    reports = ask_together(hosts, batches, _emit)
+    journal.add(SentBatch(*where, found, reports))
+
+
+def _refuse_failures(journal: Journal, inputs: RetrieveInputs, settings: Sequence[Setting], options: RetrieveOptions) -> None:
+    """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that the time was too short for."""
+    failed = [
+        (setting, each)
+        for (setting, _), batch in sorted(journal.batches.items())
+        for each in batch.requests
+        if each.status in ("failed", "timeout")
+    ]
+    left = [each for batch in journal.batches.values() for each in batch.requests if each.status == "not_asked"]
+    if len(failed) <= options.allow_failures and left:
+        raise Unfinished(f"{len(left)} queries were not asked: {left[0].error}; call again for the rest.")
+    if len(failed) <= options.allow_failures:
+        return
+    ids = list(dict.fromkeys(inputs.queries.ids[each.query] for _, each in failed))
+    named = ", ".join(map(repr, ids[:_NAMED])) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    setting, first = failed[0]
+    at = f" at {settings[setting].name}" if settings[setting].name else ""
+    rest = f"; {len(left)} were not asked" if left else ""
+    raise EngineFailed(
+        f"{len(failed)} queries failed{at}: {named}{rest}. The first: {first.error} No figure is given; with -o the same call "
+        "asks only the rest, --retries asks again, --allow-failures counts them as empty."
+    )
+
+
+def _exact(host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[int, Sequence[str]]:
+    """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it has none, BadInput for gaps."""
+    if not (isinstance(options.truth, str) and options.truth == "engine"):
+        return {}
+    if traits.exact is None:
+        raise BadUsage(f"--truth engine: {traits.name} has no exact mode; give --item-vectors, or a run of `rankwell search`.")
+    found: list[SentRequest] = []
+    host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), found.extend)
+    bad = next((each for each in found if each.status != "ok"), None)
+    if bad is not None:
+        raise BadInput(f"the exact results of query {inputs.queries.ids[bad.query]!r} are missing: {bad.error}")
+    return {each.query: each.ids for each in found}

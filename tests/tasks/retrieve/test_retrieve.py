@@ -1,0 +1,363 @@
+"""Asking engines and judging them: quality, recall, times, failures, settings, and what is written."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+import rankwell as rw
+from oracles.retrieval import exact, percentile, recall
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.stats.percentiles import percentiles
+from rankwell.tasks.retrieve.addresses import check_load, hosts_of
+from rankwell.tasks.retrieve.measuring import EngineFailed
+from tasks.retrieve import engines_here, smallest
+
+WORDS = engines_here.WORDS
+HERE = Path(__file__).parent
+
+
+def queries(n: int) -> dict[str, str]:
+    """Queries of two words each."""
+    return {f"q{row}": f"x{row} {WORDS[row % 10]} {WORDS[row * 7 % 10]}" for row in range(n)}
+
+
+def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    words = [sys.executable, "-m", "rankwell", *line.split()]
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> None:
+    smallest.write(tmp_path)
+
+    done = command(tmp_path, f"{smallest.COMMAND} --sweep words=any,all -o out")
+
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split()[:2] == ["run", "RR"]
+    assert [line.split()[:3] for line in lines[2:4]] == [
+        ["sqlite-fts5", "words=any", "1.0000"],
+        ["sqlite-fts5", "words=all", "0.5000"],
+    ]
+    assert "requests=closed, 1 client" in done.stdout
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"run.parquet", "timings.parquet", "engine.json", "manifest.json", "summary.json"} <= files
+    assert "asked.jsonl" not in files
+    timings = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/timings.parquet'").fetchall()
+    assert len(timings) == 4
+    assert all(done > sent >= 0 and status == "ok" for _, _, _, _, sent, done, status, _, _ in timings)
+    run = duckdb.sql(f"SELECT query, item, rank FROM '{tmp_path}/out/run.parquet' WHERE run LIKE '%any' ORDER BY ALL").fetchall()
+    assert ("q1", "a", 1) in run
+    description = json.loads((tmp_path / "out" / "engine.json").read_text())
+    assert [each["session"]["search"] for each in description["settings"]] == [{"words": "any"}, {"words": "all"}]
+
+
+def test_quality_is_that_of_the_same_lists_as_a_run() -> None:
+    asked, judged = queries(40), {f"q{row}": {WORDS[row % 10]: 1, "other": 2} for row in range(40)}
+
+    result = rw.retrieve(engines_here.search, asked, qrels=judged, measures=["nDCG@10", "RR", "P@1"], rounds=2)
+
+    run = {query: engines_here.search(text, 10) for query, text in asked.items()}
+    expected = rw.evaluate(judged, {"run": run}, ["nDCG@10", "RR", "P@1"], ties="input")
+    for name in ("nDCG@10", "RR", "P@1"):
+        assert result[name] == expected[name]
+
+
+@pytest.mark.parametrize("by", ["distance", "ids"])
+def test_recall_is_that_of_all_scores_and_ties_count_by_distance(by: str) -> None:
+    random = np.random.default_rng(3)
+    vectors = random.integers(-2, 3, (60, 3)).astype(np.float32)
+    asked = random.integers(-2, 3, (25, 3)).astype(np.float32)
+    asked[~asked.any(axis=1)] = 1
+    items = {f"i{row}": vector.tolist() for row, vector in enumerate(vectors)}
+    truth = {f"{row}": exact(query.tolist(), items) for row, query in enumerate(asked)}
+    answers = {query: [f"i{each}" for each in random.permutation(60)[:20]] for query in truth}
+    place = {tuple(query.tolist()): f"{row}" for row, query in enumerate(asked)}
+    lists = {query: sorted(scores, key=lambda item: (-scores[item], random.random()))[:20] for query, scores in truth.items()}
+    run = {query: {item: truth[query][item] for item in lists[query]} for query in truth}
+    del place
+
+    result = rw.retrieve(
+        lambda query, k: answers[query][:k], {query: query for query in truth}, truth=rw.read_ranking(run), rounds=1, k=5
+    )
+
+    name = "Recall@5" if by == "distance" else "Recall@5(by='ids')"
+    values = next(each for each in result.values if each.measure == name)
+    for query, value in zip(values.queries, values.values.tolist(), strict=True):
+        if by == "distance":
+            assert value == recall(answers[query][:5], truth[query], 5, by=by)
+        else:
+            assert value == len(set(answers[query][:5]) & set(lists[query][:5])) / 5
+    row = next(row for row in result.summary if row["measure"] == name)
+    assert row["ci_low"] < row["mean"] < row["ci_high"]
+
+
+def test_one_failure_fails_the_call_and_allowed_ones_count_as_empty() -> None:
+    def fails(query: str, k: int) -> list[str]:
+        if "six" in query:
+            raise RuntimeError("out of order")
+        return engines_here.search(query, k)
+
+    asked, judged = queries(20), {f"q{row}": [WORDS[row % 10]] for row in range(20)}
+    failing = sum("six" in text for text in asked.values())
+
+    with pytest.raises(EngineFailed, match=rf"{failing} queries failed: 'q.*The first: .*out of order No figure is given"):
+        rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1)
+    result = rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1, allow_failures=failing)
+
+    assert result["R@10"] == sum("six" not in text for text in asked.values()) / 20
+    assert any("count as empty (--allow-failures)" in note for note in result.notes)
+    assert not np.isfinite(next(each for each in result.values if each.measure == "latency").values[6])
+
+
+def test_a_dead_server_gives_no_figure_and_the_next_call_asks_the_rest_alone(tmp_path: Path) -> None:
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in queries(60).items()))
+    (tmp_path / "down").touch()
+    line = "retrieve engines_here:dies --queries queries.tsv -o out --rounds 1 --warm-up 0"
+
+    failed = command(tmp_path, line)
+
+    first = (tmp_path / "log.txt").read_text().split("\n")[:-1]
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert "queries failed: 'q" in failed.stderr
+    assert "nobody listens" in failed.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["asked.jsonl"]
+    (tmp_path / "down").unlink()
+    (tmp_path / "log.txt").unlink()
+
+    done = command(tmp_path, line)
+
+    again = (tmp_path / "log.txt").read_text().split("\n")[:-1]
+    answered = {text for text in first if int(text.split()[0][1:]) < 30}
+    assert done.returncode == 0, done.stderr
+    assert sorted(again) == sorted(set(queries(60).values()) - answered)
+    assert not (tmp_path / "out" / "asked.jsonl").exists()
+
+
+def test_a_query_without_end_is_a_timeout_and_the_others_are_asked(tmp_path: Path) -> None:
+    asked = {"a": "x1 six", "b": "x2 seven", "c": "x3 eight"}
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in asked.items()))
+    line = "retrieve engines_here:hangs --queries queries.tsv --rounds 1 --timeout 0.5 --warm-up 0 --allow-failures 1 -o out"
+
+    done = command(tmp_path, line)
+
+    assert done.returncode == 0, done.stderr
+    found = duckdb.sql(f"SELECT query, status, returned FROM '{tmp_path}/out/timings.parquet' ORDER BY query").fetchall()
+    assert found == [("a", "timeout", None), ("b", "ok", 1), ("c", "ok", 1)]
+
+
+def test_percentiles_are_those_of_all_times_after_the_first_round() -> None:
+    result = rw.retrieve(engines_here.search, queries(210), rounds=3)
+
+    measured = result.measured
+    times = [1000 * (each.done - each.sent) for number in (2, 3) for each in measured.batches[0, number].requests]
+    rows = {row["measure"]: row for row in result.summary}
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        assert rows[name]["mean"] == percentile(times, share)
+        assert rows[name]["label"] == f"{name} service time"
+        assert rows[name]["ci_low"] <= rows[name]["mean"] <= rows[name]["ci_high"]
+        assert rows[name]["n"] == 420
+    first = [1000 * (each.done - each.sent) for each in measured.batches[0, 1].requests]
+    assert rows["first p50"]["mean"] == percentile(first, 0.5)
+
+
+def test_a_p99_of_few_requests_is_not_given() -> None:
+    result = rw.retrieve(engines_here.search, queries(60))
+
+    rows = {row["measure"]: row for row in result.summary}
+    assert rows["p99"]["mean"] is None
+    assert rows["p95"]["mean"] is not None
+    assert any("p99 needs 400 requests over 200 queries" in note for note in result.notes)
+
+
+def test_intervals_of_percentiles_hold_the_value_and_depend_on_the_seed_alone() -> None:
+    times = np.random.default_rng(0).lognormal(size=(4, 50))
+    times[2, 7] = np.nan
+
+    (one,), (same,) = percentiles(times, [0.9], seed=4), percentiles(times, [0.9], seed=4)
+
+    assert one == same
+    assert one.n == 199
+    assert one.interval[0] <= one.value <= one.interval[1]
+    assert percentiles(times[:, :5], [0.5])[0].interval is None
+    assert percentiles(np.full((2, 3), np.nan), [0.5]) == [(None, None, 0)]
+
+
+@pytest.mark.slow
+def test_open_loop_percentiles_are_those_of_the_log_of_the_server() -> None:
+    asked = queries(1000)
+    engines_here.LOG.clear()
+
+    result = rw.retrieve(engines_here.pauses, asked, rounds=2, rate=400.0, warm_up=0, seed=3)
+
+    requests = result.measured.batches[0, 2].requests
+    done = dict(engines_here.LOG[-1000:])
+    times = [1000 * (done[asked[result.measured.inputs.queries.ids[each.query]]] - each.planned) for each in requests]
+    rows = {row["measure"]: row for row in result.summary}
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        assert rows[name]["label"] == f"{name} latency"
+        assert rows[name]["mean"] == pytest.approx(percentile(times, share), abs=2)
+    assert rows["p99"]["mean"] > 300
+
+
+def test_a_rate_above_capacity_is_overloaded_and_has_no_percentiles() -> None:
+    def slow(query: str, k: int) -> list[str]:
+        with engines_here.LOCK:
+            engines_here.time.sleep(0.01)
+        return engines_here.search(query, k)
+
+    result = rw.retrieve(slow, queries(60), rounds=2, rate=1000.0, warm_up=0)
+
+    assert {row["measure"] for row in result.summary}.isdisjoint({"p50", "p95", "p99"})
+    assert any("overloaded at 1000 requests a second" in note for note in result.notes)
+
+
+def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_pairs() -> None:
+    from rankwell.tasks.retrieve.choices import best_settings, cheapest, gain_of_best
+
+    random = np.random.default_rng(1)
+    recalls = [np.full(400, 0.9), random.binomial(10, 0.995, 400) / 10, np.ones(400), np.ones(400)]
+    names = ["a", "b", "c", "d"]
+
+    found = cheapest(recalls, names, [1.0, 2.0, 3.0, 4.0], 0.95, "p50", grid=False, seed=0)
+    none = cheapest(recalls[:1], names[:1], [1.0], 0.95, "p50", grid=False, seed=0)
+    values = np.column_stack([random.random(60)] * 3) + np.array([0.0, 0.01, 0.5])
+    best = best_settings(values, names[:3], "nDCG@10", lower=False, seed=0)
+    lines, gain = gain_of_best(values, [f"q{row}" for row in range(60)], names[:3], "nDCG@10", "share", 0, lower=False, seed=0)
+
+    assert found.words == ["rejected", "accepted", "accepted", "accepted"]
+    assert found.sentences[0].startswith("the cheapest setting with a recall of 0.95 by p50 is b: its lower bound is 0.9")
+    assert none.sentences[0].startswith("no setting reaches a recall of 0.95: the best lower bound is 0.")
+    assert best.words == ["", "", "best"]
+    assert lines[0].startswith("the best of 3 settings by nDCG@10 is c: its gain over a is +0.5000")
+    assert gain["out_of_fold"] == pytest.approx(0.5)
+
+
+def test_filters_reach_the_engine_and_exact_results_alike(tmp_path: Path) -> None:
+    rows = "".join(f"d{row}\tparse {WORDS[row % 10]}\t{'red' if row % 4 else 'blue'}\n" for row in range(40))
+    (tmp_path / "items.tsv").write_text("id\ttext\tcolour\n" + rows)
+    (tmp_path / "queries.tsv").write_text("id\ttext\tcolour\nq\tparse\tblue\n")
+
+    done = command(
+        tmp_path, "retrieve sqlite-fts5 --items items.tsv --queries queries.tsv --filter colour --rounds 1 -k 40 -o out"
+    )
+
+    assert done.returncode == 0, done.stderr
+    found = duckdb.sql(f"SELECT item FROM '{tmp_path}/out/run.parquet'").fetchall()
+    assert {item for (item,) in found} == {f"d{row}" for row in range(0, 40, 4)}
+
+
+def test_lists_that_are_not_what_they_should_be_are_noted_or_refused() -> None:
+    state = iter(range(1000))
+    asked = queries(12)
+
+    changing = rw.retrieve(lambda query, k: [f"i{next(state)}"], asked, rounds=2)
+    rising = rw.retrieve(lambda query, k: [("a", 1.0), ("b", 2.0)], asked, rounds=1, qrels={"q1": ["b"]}, measures="RR")
+
+    assert any("the lists of 12 of 12 queries differ between rounds" in note for note in changing.notes)
+    assert any("scores rise down the list in 12 of 12 queries" in note for note in rising.notes)
+    assert rising["RR"] == 0.5
+    with pytest.raises(BadInput, match="returned item 'a' twice; --duplicates first"):
+        rw.retrieve(lambda query, k: ["a", "b", "a"], asked, rounds=1)
+    kept = rw.retrieve(lambda query, k: ["a", "b", "a"], asked, rounds=1, duplicates="first", qrels={"q1": ["b"]}, measures="P@2")
+    assert kept["P@2"] == 0.5
+
+
+def test_chunks_are_collapsed_to_their_documents() -> None:
+    items = {"c1": "x", "c2": "y", "c3": "z"}
+    table = [{"id": item, "text": text, "document": "d1" if item < "c3" else "d2"} for item, text in items.items()]
+    pandas = pytest.importorskip("pandas", reason="could not import pandas")
+
+    result = rw.retrieve(
+        lambda query, k: ["c1", "c2", "c3"],
+        {"q": "?"},
+        items=pandas.DataFrame(table),
+        collapse="document",
+        qrels={"q": ["d2"]},
+        measures="RR",
+        rounds=1,
+    )
+
+    assert result["RR"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "error"),
+    [
+        ({"queries": None}, "no queries; give --queries", BadUsage),
+        ({"rounds": 0}, "--rounds 0: expected an integer from 1", BadUsage),
+        ({"rate": 0.0}, "--rate 0.0: expected a positive number", BadUsage),
+        ({"recall": 1.0}, "--recall 1.0: expected a number between 0 and 1", BadUsage),
+        ({"recall": 0.9}, "--recall needs exact results", BadUsage),
+        ({"measures": "RR"}, "-m RR needs judgments", BadUsage),
+        ({"sweep": {"nothing": [1, 2]}}, "unknown parameter 'nothing'", UnknownName),
+        ({"option": ["nothing"]}, "--option 'nothing': expected NAME=VALUE", BadUsage),
+        ({"filters": ["="]}, "--filter '=': expected FIELD=VALUE", BadUsage),
+        ({"most_requests": 10}, "60 requests are more than --most-requests 10", BadUsage),
+        ({"truth": "engine"}, "has no exact mode", BadUsage),
+        ({"collapse": "document"}, "--collapse takes the ids from a column of the items", BadUsage),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_sentence(options: dict, problem: str, error: type) -> None:
+    with pytest.raises(error, match=problem.replace("(", r"\(").replace("[", r"\[")):
+        rw.retrieve(engines_here.search, **{"queries": queries(12), **options})
+
+
+def test_settings_are_all_combinations_and_share_the_index_of_their_build() -> None:
+    from rankwell.engines import ENGINES
+    from rankwell.tasks.retrieve.settings import read_settings
+
+    found = read_settings(ENGINES["sqlite-fts5"], {}, ["tokenizer=porter,unicode61", "words=any,all"])
+
+    assert [each.name for each in found.settings] == [
+        "tokenizer=porter words=any",
+        "tokenizer=porter words=all",
+        "tokenizer=unicode61 words=any",
+        "tokenizer=unicode61 words=all",
+    ]
+    assert [each.build for each in found.settings] == [0, 0, 1, 1]
+    assert list(found.builds) == [{"tokenizer": "porter"}, {"tokenizer": "unicode61"}]
+    with pytest.raises(BadUsage, match="--sweep words lists a value twice"):
+        read_settings(ENGINES["sqlite-fts5"], {}, ["words=any,any"])
+    with pytest.raises(BadUsage, match="words has a value by --option and several by --sweep"):
+        read_settings(ENGINES["sqlite-fts5"], {"words": "any"}, ["words=all"])
+
+
+def test_other_machines_are_put_under_load_with_permission_alone(tmp_path: Path) -> None:
+    (tmp_path / "endpoint.toml").write_text('url = "http://192.0.2.7/search"\n')
+
+    assert hosts_of("postgresql://app:${PGPASSWORD}@localhost/shop", {}) == {"localhost"} if "PGPASSWORD" in os.environ else True
+    assert hosts_of(str(tmp_path / "endpoint.toml"), {}) == {"192.0.2.7"}
+    check_load("http://127.0.0.1:9200/x", {}, "--rate 5", None)
+    with pytest.raises(BadUsage, match=r"--rate 5 would load 192\.0\.2\.7, .*--allow-load 192\.0\.2\.7"):
+        check_load("qdrant:http://192.0.2.7:6333", {}, "--rate 5", None)
+    check_load("qdrant:http://192.0.2.7:6333", {}, "--rate 5", "192.0.2.7")
+
+
+def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path) -> None:
+    asked = queries(60)
+    run = {
+        query: {item: 1.0 / rank for rank, item in enumerate(engines_here.search(text, 10), 1)} for query, text in asked.items()
+    }
+    short = {query: items for query, items in run.items() if len(items) == 2}
+    result = rw.retrieve(engines_here.search, {query: asked[query] for query in short}, truth=rw.read_ranking(short), k=2)
+
+    result.save(tmp_path / "out")
+
+    passed = command(tmp_path, "gate out --require p50<=50 --require Recall@2.ci_low>=0.9")
+    failed = command(tmp_path, "gate out --require Recall@2.ci_low>=0.99")
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert "Recall@2: ci_low of the mean is 0.9" in passed.stdout
+    assert failed.returncode == 1
+
+
+def test_missing_packages_and_unknown_engines_are_named() -> None:
+    with pytest.raises((UnknownName, MissingExtra, BadUsage), match="nonsense"):
+        rw.retrieve("nonsense", queries(12))
