@@ -158,7 +158,7 @@ def test_files_without_a_mistake_have_no_sentence_and_exit_0(line: str, tmp_path
     code = call(tmp_path, {}, line, monkeypatch)
 
     streams = capsys.readouterr()
-    known = ("convention rankwell, the default", "read as", "interval", "errors: 0, warnings: 0")
+    known = ("convention rankwell, the default", "read as", "interval", "errors: 0, warnings: 0", " is between ")
     notes = [each for each in streams.err.splitlines() if not any(words in each for words in known)]
     assert (code, notes, "warning" in streams.out) == (0, [], False)
 

@@ -20,6 +20,8 @@ def _captions() -> dict[str, str]:
         "clear": clear,
         "two": "captions captions/tied.npy captions/other.npy --positives captions/positives.json -o out --overwrite",
         "diagonal": "captions captions/square.npy",
+        "parts": f"{vectors} --executor here --work work --shards 3 --memory 1G --threads 1",
+        "parts-dry-run": f"{vectors} --executor processes:2 --dry-run",
         "diagonal-named": "captions captions/square.npy --positives diagonal -m AP -m nDCG@3",
         "counts": "captions captions/clear.npy --positives counts:captions/counts.txt",
         "counts-number": "captions captions/clear.npy --positives counts:3",

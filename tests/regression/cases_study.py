@@ -1,0 +1,24 @@
+"""Command lines of studies: pooled, handed out as a spreadsheet, judged and estimated. Times of judgments are in no output."""
+
+from pathlib import Path
+
+from tasks.study import smallest
+
+_POOL = "study pool judged/one.run judged/two.run --query-texts judged/queries.tsv --documents judged/documents.tsv"
+CASES = {
+    "study/pool": f"{_POOL} -o out",
+    "study/pool-options": f"{_POOL} -o out --overwrite -m SDCG(max_rel=3)@2 --for means --grades 0,1,2,3 --batch 5 --looks 3 "
+    "--pairs-planned 2 --level 0.9 --seed 3 --guideline judged/guideline.md",
+    "study/pool-queries": f"{_POOL} -o out -m AP@100 --by 'queries 1' --depth 100 --thumbnails nothing",
+    "study/add": f"{_POOL} -o out\nstudy pool out --add judged/one.run",
+    "study/judge": "study judge judged --judge ann --export batch.csv --overwrite",
+    "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
+    "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
+}
+
+
+def write(folder: Path) -> None:
+    """Writes the inputs."""
+    (folder / "judged").mkdir()
+    smallest.write(folder / "judged")
+    (folder / "judged" / "guideline.md").write_text("3: answers the question.\n", encoding="utf-8")
