@@ -1,15 +1,41 @@
 """A kernel in Triton: half-precision products are compared in registers, and those that reach a bound are appended to lists.
 
-Imported where Triton is installed: CUDA builds of torch bring it. With TRITON_INTERPRET=1 it runs on the CPU.
+CUDA builds of torch bring Triton, which is imported when the kernel is first used. With TRITON_INTERPRET=1 it runs on the CPU.
 """
 
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-import torch
-import triton
-import triton.language as tl
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
+else:
+    pass
+
+
+tl: Any = None
+"""`triton.language`, which the kernel looks up here by this name."""
+
+
+@cache
+def _compiled() -> Any:
+    """The kernel. Raises ImportError without Triton."""
+    global tl
+    import triton
+    import triton.language
+
+    tl = triton.language
+    return triton.jit(_append)
+
+
+def is_available() -> bool:
+    """Whether Triton can be imported."""
+    try:
+        _compiled()
+    except ImportError:
+        return False
+    return True
 
 
 class KernelTile(NamedTuple):
@@ -31,7 +57,6 @@ class Lists(NamedTuple):
     lower: Tensor
 
 
-@triton.jit
 def _append(  # pyright: ignore[reportUnknownParameterType]
     queries: Any, items: Any, scale: Any, query_factor: Any, item_factor: Any, unit: Any, cut: Any, slack: Any,
     count: Any, position: Any, upper: Any, lower: Any,
@@ -85,8 +110,8 @@ def append(
     cut, unit, slack = bounds
     n, m = len(queries), len(items)
     query_factor, item_factor = factors or (scale, scale)
-    kernel: Any = _append
-    kernel[(triton.cdiv(n, tile.queries) * triton.cdiv(m, tile.items),)](
+    rows, columns = (-(-size // step) for size, step in ((n, tile.queries), (m, tile.items)))
+    _compiled()[(rows * columns,)](
         queries, items, scale, query_factor, item_factor, unit, cut, slack, *lists, n, m, queries.shape[1],
         lists.positions.shape[1], first, has_factors=factors is not None, block_q=tile.queries, block_x=tile.items,
         block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages,
