@@ -35,9 +35,9 @@ def find_engine(text: str) -> Any:
     return load_anything(text)
 
 
-def family_of(spec: Any) -> EngineFamily:
-    """The registry's entry for what `open_engine` takes. Raises UnknownName, BadUsage."""
-    return _resolve(spec)[0]
+def family_of(spec: Any, options: Mapping[str, Any] | None = None) -> EngineFamily:
+    """The entry of the registry for a spec of `open_engine`, with the parameters that a file declares. Raises as that does."""
+    return _resolve(spec, options or {})[0]
 
 
 def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
@@ -48,8 +48,8 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     their type; `${NAME}` in them and in the address is taken from the environment.
     Raises UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a server does not answer.
     """
-    family, target, address = _resolve(spec)
     given = dict(options or {})
+    family, target, address = _resolve(spec, given)
     if address:
         if "url" not in {each.name for each in family.connect}:
             raise BadUsage(f"{spec}: {family.name} takes no address; leave {address!r} out.")
@@ -74,8 +74,13 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
         raise EngineFailure(error.kind, secrets.redact(error.message)) from (None if secrets else error)
 
 
-def _resolve(spec: Any) -> tuple[EngineFamily, Any, str]:
+def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:
     """The family, the object or file that it opens, and an address."""
+    family, target, address = _named(spec)
+    return (family if family.adapt is None else family.adapt(family, target, options)), target, address
+
+
+def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
     if not isinstance(spec, str):
         return ENGINES["object"], spec, ""
     refuse_literal("", spec)

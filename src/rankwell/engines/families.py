@@ -48,6 +48,7 @@ class EngineFamily:
     """An engine of the registry. kinds: the searches that it offers, the usual one first.
 
     connect: where it is and what its columns are; build: the shape of an index; search: the settings of a session.
+    adapt: the family with the parameters of a file or an object, of (family, target, options).
     package: the one to install, with its extra of rankwell; none where nothing is missing. most_k: its largest k.
     own_version: its version where it is part of Python.
     """
@@ -63,6 +64,7 @@ class EngineFamily:
     extra: str = ""
     most_k: int | None = None
     own_version: str = ""
+    adapt: "Callable[[EngineFamily, Any, Mapping[str, Any]], EngineFamily] | None" = None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

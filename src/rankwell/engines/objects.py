@@ -74,7 +74,7 @@ class EngineObject:
                 made = _make(made, called)
                 caller = _caller(made, takes)
         if caller is None and inspect.isroutine(made):
-            caller = Caller(made, "search", takes[-1])
+            caller = Caller(made, "search", "id" if "id" in takes else takes[0])
         if caller is not None:
             return cls(called, caller, id_field)
         methods = dict.fromkeys(method for each in takes for method in _METHODS[each])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.catalogue import suggest
 from rankwell.core.kernels.similarity import Metric
 from rankwell.errors import BadInput, BadUsage, RankwellError
 
@@ -90,6 +91,15 @@ class EngineItems:
             if bad.size:
                 raise BadInput(f"the vector of the item {self.ids[bad[0]]!r} has NaN or infinity; correct or remove it.")
 
+    def matching(self, fields: Mapping[str, Any]) -> list[int]:
+        """The rows of the items that have all values. Raises BadInput for an unknown field."""
+        for name in fields:
+            if name not in self.fields:
+                raise BadInput(
+                    f"the items have no field {name!r}; {suggest(name, self.fields) if self.fields else 'they have none.'}"
+                )
+        return [row for row in range(len(self.ids)) if all(self.fields[name][row] == value for name, value in fields.items())]
+
 
 @dataclass(slots=True, eq=False)
 class EngineQuery:
@@ -163,7 +173,11 @@ class Engine(ABC):
         """A session with the search parameters that the engine was opened with; each thread has one of its own."""
         with self.guarding():
             session = self._session()
-        session.configure(self.opening.search)
+        try:
+            session.configure(self.opening.search)
+        except BaseException:
+            session.close()
+            raise
         return session
 
     def describe(self) -> dict[str, Any]:
@@ -265,12 +279,16 @@ class Engine(ABC):
 
 
 class Session(ABC):
-    """One client of an engine, for one thread. batches: whether `search_batch` is faster than one query after another."""
+    """One client of an engine, for one thread.
+
+    batches: whether `search_batch` is faster than one query after another. server_pid: as of the engine, or a process of its own.
+    """
 
     batches = False
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.server_pid = engine.server_pid
         self._most_k = sys.maxsize if engine.most_k is None else engine.most_k
 
     def search(self, query: EngineQuery, k: int) -> EngineHits:

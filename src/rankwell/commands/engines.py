@@ -1,0 +1,71 @@
+"""List every search engine with its searches, its parameters and defaults, and the installed version or how to install it."""
+
+import json
+import sys
+from typing import Annotated, Any, Literal
+
+from rankwell import report
+from rankwell.core.options import Option
+from rankwell.engines import ENGINES, EngineFamily, Parameter
+from rankwell.report.present import Aside, Output
+
+
+def engines(
+    *,
+    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",  # noqa: A002
+) -> Output:
+    """List every search engine with its searches, its parameters and defaults, and the installed version or how to install it.
+
+    Parameters
+    ----------
+    format
+        table for reading, json for programs.
+    """
+    families = [ENGINES[name] for name in ENGINES]
+    if format == "json":
+        return Output(text=json.dumps([describe_family(each) for each in families], indent=2))
+    terminal = report.terminal_of(sys.stdout)
+    heads = [
+        {"engine": each.name, "searches": ", ".join(each.kinds), "installed": _installed(each), "about": each.title}
+        for each in families
+    ]
+    rows = [
+        {"engine": each.name, "set": group, "parameter": one.name, "default": _default(one), "about": _about(one)}
+        for each in families
+        for group, known in (("connect", each.connect), ("build", each.build), ("search", each.search))
+        for one in known
+    ]
+    tables = [report.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
+    return Output("\n".join(tables), (Aside("`rankwell engines check SPEC` tries an engine."),))
+
+
+def describe_family(family: EngineFamily) -> dict[str, Any]:
+    """An engine of the registry, for JSON."""
+    groups = {"connect": family.connect, "build": family.build, "search": family.search}
+    return {
+        "name": family.name,
+        "title": family.title,
+        "kinds": list(family.kinds),
+        "version": family.version,
+        "install": family.install if family.package else None,
+        "parameters": {group: [_parameter(each) for each in known] for group, known in groups.items()},
+    }
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    kind, choices = parameter.kind.__name__, list(parameter.choices)
+    return {"name": parameter.name, "type": kind, "default": parameter.default, "choices": choices, "about": parameter.text}
+
+
+def _installed(family: EngineFamily) -> str:
+    version = family.version
+    return family.install if version is None else version or "built in"
+
+
+def _default(parameter: Parameter) -> str:
+    value = parameter.default
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _about(parameter: Parameter) -> str:
+    return f"{parameter.text} ({', '.join(parameter.choices)})" if parameter.choices else parameter.text

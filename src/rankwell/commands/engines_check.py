@@ -1,0 +1,95 @@
+"""Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure."""
+
+import json
+import sys
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from rankwell import report
+from rankwell.core.options import Option
+from rankwell.core.tables import Floats
+from rankwell.engines import EngineQuery
+from rankwell.engines.conformance import Conformance
+from rankwell.errors import BadUsage, GateFailed
+from rankwell.io.files import read_texts
+from rankwell.io.matrices import read_embeddings
+from rankwell.neighbours import search
+from rankwell.report.present import InputOption, Output
+
+_MOST_QUERIES = 50
+
+
+def check(
+    engine: str,
+    /,
+    *,
+    option: list[str] = [],  # noqa: B006 - never changed
+    queries: InputOption = None,
+    query_vectors: InputOption = None,
+    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",  # noqa: A002
+) -> Output:
+    """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
+
+    An engine that indexes gets 120 items of its own; one that is there already is only read, and asked at most 50 queries.
+
+    Parameters
+    ----------
+    engine
+        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own as module:object; see `rankwell engines`.
+    option
+        Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the environment.
+    queries
+        File of texts to ask an engine that is there already; by default twelve English words.
+    query_vectors
+        File of their vectors; by default random ones where the engine states its dimensions.
+    format
+        table for reading, json for programs.
+    """
+    lines = list(Conformance(engine, parameters_of(option), _exact, _queries(queries, query_vectors)).lines())
+    rows = [{"check": each.check, "outcome": each.state, "message": each.message} for each in lines]
+    text = (
+        json.dumps(rows, indent=2)
+        if format == "json"
+        else report.render_rows(rows, "table", terminal=report.terminal_of(sys.stdout))
+    )
+    failed = sum(each.state == "failed" for each in lines)
+    return Output(text, exit_code=GateFailed.exit_code if failed else 0)
+
+
+def parameters_of(options: list[str]) -> dict[str, str]:
+    """The parameters in options NAME=VALUE. Raises BadUsage."""
+    found: dict[str, str] = {}
+    for each in options:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise BadUsage("--option: expected NAME=VALUE, as in --option ef_search=80.")
+        if name in found:
+            raise BadUsage(f"--option: {name} is given twice; keep one of the two.")
+        found[name] = value
+    return found
+
+
+def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
+    """The first queries of the files; none without files."""
+    words = [*read_texts(texts).texts.items()][:_MOST_QUERIES] if texts is not None else []
+    if vectors is None:
+        return [EngineQuery(name, text) for name, text in words]
+    table = read_embeddings(vectors)
+    names = [name for name, _ in words] or table.names()[:_MOST_QUERIES]
+    if table.ids is None and words:
+        if table.n < len(words):
+            raise BadUsage(f"{vectors} has {table.n} vectors for {len(words)} queries; give one for each.")
+        rows = range(len(words))
+    else:
+        places = {name: row for row, name in enumerate(table.names())}
+        missing = next((name for name in names if name not in places), None)
+        if missing is not None:
+            raise BadUsage(f"{vectors} has no vector of the query {missing!r}.")
+        rows = [places[name] for name in names]
+    found = dict(words)
+    return [EngineQuery(name, found.get(name), np.asarray(table.vectors[row])) for name, row in zip(names, rows, strict=True)]
+
+
+def _exact(queries: Any, items: Any, metric: Any, k: int) -> Floats:
+    return search(queries, items, k=k, metric=metric).scores

@@ -1,0 +1,87 @@
+"""bm25s: BM25 in this process, over a matrix of scores that are computed when the texts are indexed."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.errors import BadInput
+
+
+class _Bm25sEngine(Engine):
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.library = opening.family.need("bm25s")
+        self.scorer: Any = None
+        self.items = EngineItems(list[str]())
+
+    def tokens(self, texts: list[str]) -> Any:
+        """The words of texts; the same for items and queries."""
+        stopwords = self.opening.build["stopwords"]
+        return self.library.tokenize(
+            texts, stopwords="english" if stopwords == "english" else [], return_ids=False, show_progress=False
+        )
+
+    def _index(self, items: EngineItems) -> int:
+        if not items.ids:
+            raise BadInput("bm25s: there are no items to index.")
+        build = self.opening.build
+        scorer = self.library.BM25(k1=build["k1"], b=build["b"], method=build["method"])
+        scorer.index(self.tokens([*(items.texts or ())]), show_progress=False)
+        self.scorer, self.items = scorer, items
+        return self._size()
+
+    def _size(self) -> int:
+        return sum(int(part.nbytes) for part in self.scorer.scores.values() if isinstance(part, np.ndarray))
+
+    def _session(self) -> Session:
+        return _Bm25sSession(self, self.built(self.scorer))
+
+    def _describe(self) -> dict[str, Any]:
+        return {"items": len(self.items.ids), "index_bytes": None if self.scorer is None else self._size()}
+
+    def close(self) -> None:
+        self.scorer, self.items = None, EngineItems(list[str]())
+
+
+class _Bm25sSession(Session):
+    def __init__(self, engine: _Bm25sEngine, scorer: Any) -> None:
+        super().__init__(engine)
+        self._tokens, self._scorer, self._items = engine.tokens, scorer, engine.items
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        words = self._tokens([query.text or ""])
+        known = [word for word in words[0] if word in self._scorer.vocab_dict]
+        if not known:
+            return EngineHits([], [])
+        mask = None
+        if query.filter:
+            mask = np.zeros(len(self._items.ids), dtype=np.float32)
+            mask[self._items.matching(query.filter)] = 1
+        depth = min(k, len(self._items.ids))
+        rows, scores = self._scorer.retrieve([known], k=depth, show_progress=False, n_threads=0, weight_mask=mask)
+        # Short lists are filled with items whose score is 0.
+        found: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
+        kept = [(self._items.ids[row], score) for row, score in found if score]
+        return EngineHits([item for item, _ in kept], [score for _, score in kept])
+
+
+ENGINES.add(
+    "bm25s",
+    EngineFamily(
+        "bm25s",
+        "BM25 in this process, with the parameters k1 and b",
+        ("lexical",),
+        _Bm25sEngine,
+        build=(
+            Parameter("k1", float, 1.5, "saturation of term frequencies"),
+            Parameter("b", float, 0.75, "normalisation by length, 0 to 1"),
+            Parameter("method", str, "lucene", "variant of BM25", ("lucene", "robertson", "atire", "bm25l", "bm25+")),
+            Parameter("stopwords", str, "english", "words that are left out", ("english", "none")),
+        ),
+        package="bm25s",
+        extra="engines",
+    ),
+)

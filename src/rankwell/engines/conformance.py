@@ -1,0 +1,311 @@
+"""The points that every engine must meet: lengths, ids, odd queries, refusals, exactness, parameters, threads, deletion."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Floats
+from rankwell.engines import Engine, EngineFailure, EngineHits, EngineItems, EngineQuery, Session, open_engine
+from rankwell.errors import BadInput, BadUsage, RankwellError
+
+State = Literal["ok", "failed", "skipped"]
+Exact = Callable[[Any, Any, str, int], Floats]
+"""(queries, items, metric, k) -> (queries, k) exact scores of the best k items, NaN where there are fewer."""
+_WORDS = ("river", "mountain", "forest", "harbour", "bridge", "castle", "garden", "market", "island", "valley", "tower", "meadow")
+_ITEMS, _DIMENSIONS, _CALLERS, _K = 120, 8, 8, 5
+_ODD = {
+    "empty": "",
+    "blank": " \t ",
+    "unmatched": "zzzyxqqq",
+    "Unicode": "naïve 東京 😀 \u202e",
+    "NUL": "river\0bridge",
+    "operators": 'river AND (NOT "bridge* OR id:x^2 ~ {!v} ; DROP TABLE items; --',
+    "100 kB": "river " * 17_000,
+}
+
+
+class ConformanceLine(NamedTuple):
+    """The outcome of one point. message: the reason of a failure or of a skipped point, or a remark."""
+
+    check: str
+    state: State
+    message: str = ""
+
+
+@dataclass
+class Conformance:
+    """The points over one engine. queries: of the user; by default those that go with items from a seed, which it indexes."""
+
+    spec: Any
+    options: Mapping[str, Any]
+    exact: Exact
+    queries: Sequence[EngineQuery] = ()
+    engine: Engine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.items = _sample()
+        self._own = not self.queries
+
+    def lines(self) -> Iterator[ConformanceLine]:
+        """The lines in order. Raises BadUsage, UnknownName, MissingExtra and EngineFailure where the engine cannot be opened."""
+        with open_engine(self.spec, self.options) as self.engine:
+            if self.engine.can_index:
+                if not self._own:
+                    raise BadUsage(f"{self.engine.label}: an engine that indexes has queries of its own; leave yours out.")
+                self.engine.index(self.items)
+                self.queries = _queries(self.items)
+            elif self._own:
+                self.queries = self._blind_queries()
+            for name, check in _CHECKS.items():
+                yield self._line(name, check)
+        yield self._line("it can be closed twice", lambda each: each.engine.close())
+
+    def _blind_queries(self) -> list[EngineQuery]:
+        if self.engine.needs_vector and self.engine.dimensions is None:
+            raise BadUsage(f"{self.engine.label}: the number of dimensions is unknown; give --query-vectors.")
+        vectors = np.random.default_rng(0).normal(size=(len(_WORDS), self.engine.dimensions or 1)).astype(np.float32)
+        return [EngineQuery(word, word, vector) for word, vector in zip(_WORDS, vectors, strict=True)]
+
+    def _line(self, name: str, check: "Callable[[Conformance], str | None]") -> ConformanceLine:
+        try:
+            return ConformanceLine(name, "ok", check(self) or "")
+        except _Skipped as reason:
+            return ConformanceLine(name, "skipped", str(reason))
+        except (AssertionError, RankwellError) as error:
+            return ConformanceLine(name, "failed", str(error))
+
+    def session(self) -> Session:
+        """A new session."""
+        return self.engine.session()
+
+    def lists(self) -> list[EngineHits]:
+        """The results of all queries in one session."""
+        with self.session() as session:
+            return [session.search(query, _K) for query in self.queries]
+
+
+class _Skipped(Exception):
+    """A point that does not apply to this engine."""
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(message)
+
+
+def _sample() -> EngineItems:
+    """Items with four of twelve words each, a vector that leans towards them, and a field."""
+    rng = np.random.default_rng(7)
+    chosen = [rng.choice(len(_WORDS), 4, replace=False) for _ in range(_ITEMS)]
+    bases = rng.normal(size=(len(_WORDS), _DIMENSIONS))
+    vectors = np.stack([bases[each].sum(axis=0) for each in chosen]) + rng.normal(scale=0.3, size=(_ITEMS, _DIMENSIONS))
+    texts = [" ".join(_WORDS[word] for word in each) for each in chosen]
+    colours = [("red", "blue", "green")[row % 3] for row in range(_ITEMS)]
+    return EngineItems([f"item-{row:03}" for row in range(_ITEMS)], texts, vectors.astype(np.float32), {"colour": colours})
+
+
+def _queries(items: EngineItems) -> list[EngineQuery]:
+    vectors = np.asarray(items.vectors)
+    noise = np.random.default_rng(8).normal(scale=0.2, size=vectors.shape).astype(np.float32)
+    texts = items.texts or ()
+    return [EngineQuery(f"q{row}", " ".join(texts[row].split()[:2]), vectors[row] + noise[row]) for row in range(0, _ITEMS, 10)]
+
+
+def _lengths(each: Conformance) -> str | None:
+    with each.session() as session:
+        for k in (1, 3, _ITEMS + 10):
+            if each.engine.most_k is None or k <= each.engine.most_k:
+                found = session.search(each.queries[0], k)
+                _require(len(found.ids) <= k, f"{len(found.ids)} results for k = {k}")
+        _require(len(session.search(each.queries[0], 0).ids) == 0, "results for k = 0")
+    return None
+
+
+def _limit(each: Conformance) -> str | None:
+    most = each.engine.most_k
+    if most is None:
+        raise _Skipped("the engine has no limit of k")
+    try:
+        each.engine.check(each.queries[:1], most + 1)
+    except BadUsage as error:
+        _require(str(most) in str(error) and str(most + 1) in str(error), f"the error does not name both numbers: {error}")
+        return None
+    raise AssertionError(f"k = {most + 1} is not refused")
+
+
+def _ids(each: Conformance) -> str | None:
+    for query, found in zip(each.queries, each.lists(), strict=True):
+        ids: Sequence[Any] = found.ids
+        _require(all(isinstance(item, str) and item for item in ids), f"query {query.id!r}: an id is not a string")
+        _require(len(set(found.ids)) == len(found.ids), f"query {query.id!r}: an item appears twice")
+        if each.engine.can_index:
+            _require(set(found.ids) <= set(each.items.ids), f"query {query.id!r}: an item was never indexed")
+    return None
+
+
+def _scores(each: Conformance) -> str | None:
+    for query, found in zip(each.queries, each.lists(), strict=True):
+        if found.scores is None:
+            return "the engine returns no scores"
+        _require(len(found.scores) == len(found.ids), f"query {query.id!r}: {len(found.scores)} scores of {len(found.ids)} items")
+        rises = [place for place in range(1, len(found.scores)) if found.scores[place] > found.scores[place - 1]]
+        _require(not rises, f"query {query.id!r}: the score rises at place {rises[0] + 1 if rises else 0}")
+    return None
+
+
+def _found(each: Conformance) -> str | None:
+    if each.engine.can_index or each.engine.kind == "vector":
+        empty = [query.id for query, found in zip(each.queries, each.lists(), strict=True) if not found.ids]
+        _require(not empty, f"no results for {len(empty)} of {len(each.queries)} queries, such as {empty[0] if empty else ''!r}")
+        return None
+    raise _Skipped("the content of the index is unknown")
+
+
+def _odd(each: Conformance) -> str | None:
+    if not each.engine.needs_text:
+        raise _Skipped("queries have no text")
+    refused: list[str] = []
+    with each.session() as session:
+        before = session.search(each.queries[0], _K).ids
+        for name, text in _ODD.items():
+            try:
+                session.search(EngineQuery(name, text, each.queries[0].vector), _K)
+            except EngineFailure as error:
+                _require(error.kind in ("status", "error", "malformed"), f"the {name} query: {error}")
+                refused.append(name)
+        _require(session.search(each.queries[0], _K).ids == before, "after these queries, an ordinary one has other results")
+    return f"refused by the engine: {', '.join(refused)}" if refused else None
+
+
+def _refusals(each: Conformance) -> str | None:
+    if not each.engine.needs_vector:
+        raise _Skipped("queries have no vector")
+    good = np.array(each.queries[0].vector, dtype=np.float32)
+    bad = {"of NaN": good * np.nan, "of another dimension": np.append(good, 1)}
+    if each.engine.metric == "cosine":
+        bad["of zeros"] = good * 0
+    if each.engine.dimensions is None:
+        del bad["of another dimension"]
+    for name, vector in bad.items():
+        try:
+            each.engine.check([EngineQuery(name, each.queries[0].text, vector)], _K)
+        except BadInput:
+            continue
+        raise AssertionError(f"a vector {name} is not refused")
+    return None
+
+
+def _exact(each: Conformance) -> str | None:
+    engine = each.engine
+    if engine.exact_parameters is None or engine.metric is None or not engine.can_index:
+        raise _Skipped("the engine has no exact mode, or its items are unknown")
+    vectors = np.asarray(each.items.vectors)
+    best = each.exact(np.stack([np.asarray(query.vector) for query in each.queries]), vectors, engine.metric, _K)
+    rows = {item: row for row, item in enumerate(each.items.ids)}
+    with each.session() as session:
+        session.configure(engine.exact_parameters)
+        for place, query in enumerate(each.queries):
+            found = session.search(query, _K).ids
+            own = each.exact(np.asarray(query.vector)[None], vectors[[rows[item] for item in found]], engine.metric, _K)[0]
+            same = len(found) == _K and np.allclose(own, best[place], rtol=1e-5, atol=1e-6)
+            _require(bool(same), f"query {query.id!r}: {list(found)} are not the {_K} nearest items")
+    return None
+
+
+def _parameters(each: Conformance) -> str | None:
+    changed: list[str] = []
+    with each.session() as one, each.session() as other:
+        start = one.parameters()
+        for parameter in each.engine.family.search:
+            value = start.get(parameter.name)
+            if parameter.name not in start or (isinstance(value, str) and not parameter.choices):
+                continue
+            new = (
+                next((choice for choice in parameter.choices if choice != value), None) if parameter.choices else _another(value)
+            )
+            if new is not None:
+                one.configure({parameter.name: new})
+                _require(other.parameters()[parameter.name] == value, f"{parameter.name} changes in another session")
+                one.configure({parameter.name: value})
+                changed.append(parameter.name)
+    if not changed:
+        raise _Skipped("the engine has no search parameters")
+    return ", ".join(changed)
+
+
+def _another(value: Any) -> Any:
+    """Another value of the kind."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else value / 2 if isinstance(value, float) else None
+
+
+def _callers(each: Conformance) -> str | None:
+    alone = [found.ids for found in each.lists()]
+    with ThreadPoolExecutor(_CALLERS) as pool:
+        together = list(pool.map(lambda _: [found.ids for found in each.lists()], range(_CALLERS)))
+    different = sum(lists != alone for lists in together)
+    _require(not different, f"{different} of {_CALLERS} callers at once get other lists than one alone")
+    return None
+
+
+def _filters(each: Conformance) -> str | None:
+    if not each.engine.filters or not each.engine.can_index:
+        raise _Skipped("the engine has no filters, or its fields are unknown")
+    colours = dict(zip(each.items.ids, each.items.fields["colour"], strict=True))
+    with each.session() as session:
+        for query in each.queries:
+            found = session.search(EngineQuery(query.id, query.text, query.vector, {"colour": "red"}), _K).ids
+            _require(all(colours[item] == "red" for item in found), f"query {query.id!r}: the filter lets other items through")
+    return None
+
+
+def _timeout(each: Conformance) -> str | None:
+    if "timeout" not in {parameter.name for parameter in each.engine.family.connect}:
+        raise _Skipped("the engine is in this process")
+    try:
+        with open_engine(each.spec, {**each.options, "timeout": 1e-6}) as engine:
+            if engine.can_index:
+                return "its own index is not built within a limit"
+            engine.session().search(each.queries[0], _K)
+    except EngineFailure as error:
+        _require(error.kind == "timeout", f"a limit of 1 µs is a failure of the kind {error.kind}: {error}")
+        return None
+    raise _Skipped("the answer came within the limit")
+
+
+def _deletion(each: Conformance) -> str | None:
+    if not each.engine.can_index:
+        try:
+            each.engine.index(each.items)
+        except BadUsage:
+            return "a foreign index is only read"
+        raise AssertionError("a foreign index is written to")
+    kept = [row for row in range(_ITEMS) if row % 2]
+    items, texts, vectors = each.items, each.items.texts or (), np.asarray(each.items.vectors)
+    fields = {name: [values[row] for row in kept] for name, values in items.fields.items()}
+    fewer = EngineItems([items.ids[row] for row in kept], [texts[row] for row in kept], vectors[kept], fields)
+    each.engine.index(fewer)
+    gone = {item for found in each.lists() for item in found.ids} - set(fewer.ids)
+    _require(not gone, f"an item that is not in the new index appears: {min(gone, default='')!r}")
+    return None
+
+
+_CHECKS: Mapping[str, Callable[[Conformance], str | None]] = {
+    "at most k results, and none for k = 0": _lengths,
+    "k above the limit is an error that names both": _limit,
+    "ids are strings that were indexed, each once": _ids,
+    "scores do not rise": _scores,
+    "every ordinary query has results": _found,
+    "odd queries harm nothing": _odd,
+    "vectors that cannot be searched by are refused": _refusals,
+    "the exact mode finds the nearest items": _exact,
+    "search parameters read back, in each session its own": _parameters,
+    f"{_CALLERS} callers at once get what one gets": _callers,
+    "filters hold": _filters,
+    "a late answer is a timeout": _timeout,
+    "deleted items are gone": _deletion,
+}

@@ -1,0 +1,144 @@
+"""Faiss in this process: exact search, inverted lists (IVF) and a graph (HNSW)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.errors import BadInput, BadUsage
+
+
+class _FaissEngine(Engine):
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.library, self.metric = opening.family.need("faiss"), opening.connect["metric"]
+        self.shape: str = opening.build["index"]
+        self.table: Any = None
+        self.items = EngineItems(list[str]())
+        self.exact_parameters = {"flat": {}, "ivf": {"nprobe": opening.build["nlist"]}, "hnsw": None}[self.shape]
+
+    def _index(self, items: EngineItems) -> int:
+        vectors, build, faiss = items.vectors, self.opening.build, self.library
+        if vectors is None or not len(vectors):
+            raise BadInput("faiss: there are no items to index.")
+        if self.shape == "ivf" and len(vectors) < build["nlist"]:
+            raise BadInput(f"faiss: {build['nlist']} lists for {len(vectors)} items; lower nlist.")
+        rows = self.prepared(vectors)
+        metric = faiss.METRIC_L2 if self.metric == "l2" else faiss.METRIC_INNER_PRODUCT
+        if self.shape == "hnsw":
+            table = faiss.IndexHNSWFlat(rows.shape[1], build["m"], metric)
+            table.hnsw.efConstruction = build["ef_construction"]
+        else:
+            table = faiss.IndexFlat(rows.shape[1], metric)
+        if self.shape == "ivf":
+            table = faiss.IndexIVFFlat(table, rows.shape[1], build["nlist"], metric)
+            table.cp.seed = build["seed"]
+            # Faiss warns on standard output of few items per list.
+            table.cp.min_points_per_centroid = 1
+            table.train(rows)
+        table.add(rows)
+        self.table, self.items = table, items
+        return self._size()
+
+    def prepared(self, vectors: Any) -> Any:
+        """(n, d) float32, of length one under cosine."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if self.metric != "cosine":
+            return rows
+        wide = rows.astype(np.float64)
+        return (wide / np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]).astype(np.float32)
+
+    def _size(self) -> int:
+        sizes: list[int] = []
+        writer = self.library.PyCallbackIOWriter(lambda part: sizes.append(len(part)))
+        self.library.write_index(self.table, writer)
+        return sum(sizes)
+
+    def _session(self) -> Session:
+        return _FaissSession(self, self.built(self.table))
+
+    def _describe(self) -> dict[str, Any]:
+        return {"items": len(self.items.ids), "index_bytes": None if self.table is None else self._size()}
+
+    def close(self) -> None:
+        self.table, self.items = None, EngineItems(list[str]())
+
+
+class _FaissSession(Session):
+    batches = True
+
+    def __init__(self, engine: _FaissEngine, table: Any) -> None:
+        super().__init__(engine)
+        self._faiss, self._table, self._items, self._prepare = engine.library, table, engine.items, engine.prepared
+        self._shape, self._sign = engine.shape, -1 if engine.metric == "l2" else 1
+        kinds = {"flat": "SearchParameters", "ivf": "SearchParametersIVF", "hnsw": "SearchParametersHNSW"}
+        self._settings = getattr(engine.library, kinds[engine.shape])()
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        settings, selector = self._settings, None
+        if query.filter:
+            # Kept until the search is over: the settings only point to it.
+            selector = self._faiss.IDSelectorBatch(np.array(self._items.matching(query.filter), dtype=np.int64))
+            settings.sel = selector
+        try:
+            return self._hits(*self._table.search(self._prepare(np.asarray(query.vector)[None]), k, params=settings))[0]
+        finally:
+            if selector is not None:
+                settings.sel = None
+
+    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
+        if any(query.filter for query in queries):
+            return [self._search(query, k) for query in queries]
+        rows = self._prepare(np.stack([np.asarray(query.vector) for query in queries]))
+        return self._hits(*self._table.search(rows, k, params=self._settings))
+
+    def _hits(self, scores: Any, labels: Any) -> list[EngineHits]:
+        """The results without -1, which fills short lists."""
+        ids, lists = self._items.ids, list[EngineHits]()
+        rows: list[list[int]] = labels.tolist()
+        values: list[list[float]] = (scores if self._sign > 0 else 0.0 - scores).tolist()
+        for found, listed in zip(rows, values, strict=True):
+            # What is missing comes last.
+            length = found.index(-1) if -1 in found else len(found)
+            lists.append(EngineHits([ids[row] for row in found[:length]], listed[:length]))
+        return lists
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if {"nprobe": "ivf", "ef_search": "hnsw"}[name] != self._shape:
+                raise BadUsage(f"faiss: {name} has no effect on an index of the kind {self._shape}; leave it out.")
+            setattr(self._settings, {"nprobe": "nprobe", "ef_search": "efSearch"}[name], value)
+
+    def _parameters(self) -> dict[str, Any]:
+        if self._shape == "ivf":
+            # More lists than there are count as all.
+            return {"nprobe": min(int(self._settings.nprobe), int(self._table.nlist))}
+        return {"ef_search": int(self._settings.efSearch)} if self._shape == "hnsw" else {}
+
+
+ENGINES.add(
+    "faiss",
+    EngineFamily(
+        "faiss",
+        "Faiss in this process: exact search, inverted lists (IVF), or a graph (HNSW)",
+        ("vector",),
+        _FaissEngine,
+        connect=(Parameter("metric", str, "cosine", "similarity; vectors are normalised for cosine", ("cosine", "dot", "l2")),),
+        build=(
+            Parameter("index", str, "flat", "kind of index", ("flat", "ivf", "hnsw")),
+            Parameter("nlist", int, 256, "lists of ivf"),
+            Parameter("m", int, 32, "links of an item, of hnsw"),
+            Parameter("ef_construction", int, 40, "candidates while an item is linked, of hnsw"),
+            Parameter("seed", int, 1234, "seed of the centroids of ivf"),
+        ),
+        search=(
+            Parameter("nprobe", int, None, "lists that a search reads, of ivf; 1 by default"),
+            Parameter("ef_search", int, None, "candidates of a search, of hnsw; 16 by default"),
+        ),
+        package="faiss-cpu",
+        extra="engines",
+    ),
+)

@@ -1,0 +1,109 @@
+"""hnswlib: an approximate index, a hierarchical navigable small world, in this process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.errors import BadInput
+
+_SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
+
+
+class _HnswEngine(Engine):
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.library, self.metric = opening.family.need("hnswlib"), opening.connect["metric"]
+        self.graph: Any = None
+        self.items = EngineItems(list[str]())
+
+    def _index(self, items: EngineItems) -> int:
+        vectors, build = items.vectors, self.opening.build
+        if vectors is None or not len(vectors):
+            raise BadInput("hnswlib: there are no items to index.")
+        graph = self.library.Index(space=_SPACES[str(self.metric)], dim=vectors.shape[1])
+        graph.init_index(
+            max_elements=len(vectors), M=build["m"], ef_construction=build["ef_construction"], random_seed=build["seed"]
+        )
+        graph.add_items(vectors, np.arange(len(vectors)), num_threads=build["threads"])
+        self.graph, self.items = graph, items
+        return int(graph.index_file_size())
+
+    def _session(self) -> Session:
+        return _HnswSession(self, self.built(self.graph))
+
+    def _describe(self) -> dict[str, Any]:
+        size = None if self.graph is None else int(self.graph.index_file_size())
+        return {"items": len(self.items.ids), "index_bytes": size}
+
+    def close(self) -> None:
+        self.graph, self.items = None, EngineItems(list[str]())
+
+
+class _HnswSession(Session):
+    batches = True
+
+    def __init__(self, engine: _HnswEngine, graph: Any) -> None:
+        super().__init__(engine)
+        self._graph, self._items, self._ids, self._ef = graph, engine.items, engine.items.ids, int(graph.ef)
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        self._set_ef()
+        k = min(k, len(self._ids))
+        allowed = None
+        if query.filter:
+            rows = set(self._items.matching(query.filter))
+            k, allowed = min(k, len(rows)), rows.__contains__
+            if not k:
+                return EngineHits([], [])
+        found = self._graph.knn_query(query.vector, k=k, num_threads=1, filter=allowed)
+        labels: list[int] = found[0][0].tolist()
+        ids = self._ids
+        return EngineHits([ids[label] for label in labels], (0.0 - found[1][0]).tolist())
+
+    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
+        if any(query.filter for query in queries):
+            return [self._search(query, k) for query in queries]
+        self._set_ef()
+        vectors = np.stack([np.asarray(query.vector) for query in queries])
+        found = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
+        ids = self._ids
+        lists: list[tuple[list[int], list[float]]] = [*zip(found[0].tolist(), (0.0 - found[1]).tolist(), strict=True)]
+        return [EngineHits([ids[label] for label in labels], scores) for labels, scores in lists]
+
+    def _set_ef(self) -> None:
+        """The index has one ef for all sessions; this one's applies while it searches."""
+        if self._graph.ef != self._ef:
+            self._graph.set_ef(self._ef)
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        self._ef = values["ef"]
+        self._set_ef()
+
+    def _parameters(self) -> dict[str, Any]:
+        self._set_ef()
+        return {"ef": int(self._graph.ef)}
+
+
+ENGINES.add(
+    "hnswlib",
+    EngineFamily(
+        "hnswlib",
+        "An approximate index of vectors in this process: a hierarchical navigable small world",
+        ("vector",),
+        _HnswEngine,
+        connect=(Parameter("metric", str, "cosine", "similarity", ("cosine", "dot", "l2")),),
+        build=(
+            Parameter("m", int, 16, "links of an item in each layer"),
+            Parameter("ef_construction", int, 200, "candidates while an item is linked"),
+            Parameter("seed", int, 100, "seed of the layers"),
+            Parameter("threads", int, 1, "threads of the build; with more than one each build differs"),
+        ),
+        search=(Parameter("ef", int, 10, "candidates of a search; where it is below k, k candidates are taken"),),
+        package="hnswlib",
+        extra="engines",
+    ),
+)

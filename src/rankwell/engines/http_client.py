@@ -1,0 +1,103 @@
+"""A connection to one HTTP server, kept open, for one thread: a deadline for the whole answer, and every fault by its kind."""
+
+import json
+import select
+import time
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from rankwell.engines import EngineFailure
+from rankwell.errors import BadUsage
+
+MOST_BYTES = 1 << 28
+_CHUNK = 1 << 16
+
+
+class HttpClient:
+    """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout: seconds for each answer."""
+
+    def __init__(self, url: str, timeout: float) -> None:
+        parts = urlsplit(url)
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+            raise BadUsage("url: expected http://HOST:PORT or https://HOST:PORT.")
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._connection, self._timeout, self._prefix = (
+            kind(parts.hostname, port, timeout=timeout),
+            timeout,
+            parts.path.rstrip("/"),
+        )
+        self._authorization: dict[str, str] = {}
+        if parts.username or parts.password:
+            import base64
+            from urllib.parse import unquote
+
+            pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            self._authorization = {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")}
+
+    def json(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
+        """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure."""
+        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        more = {"Content-Type": "application/json"} if content is not None else {}
+        raw = self.send(method, path, content, {"Accept": "application/json", **more, **(headers or {})})
+        try:
+            return json.loads(raw, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise EngineFailure("malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]}).") from error
+
+    def send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> bytes:
+        """The body of an answer. Raises EngineFailure for any status but 200 to 299, and for an answer that is late or cut."""
+        deadline = time.monotonic() + self._timeout
+        try:
+            self._reopen_if_closed()
+            all_headers = {"Accept-Encoding": "identity", **self._authorization, **headers}
+            self._connection.request(method, self._prefix + path, content, all_headers)
+            response = self._connection.getresponse()
+            answer = self._read(response, deadline)
+        except BaseException as error:
+            # What is left of an answer must not be taken for the next one.
+            self.close()
+            if isinstance(error, IncompleteRead):
+                raise EngineFailure("disconnected", "the answer ends before its length.") from error
+            if isinstance(error, HTTPException) and not isinstance(error, ConnectionError):
+                raise EngineFailure("malformed", f"the answer is not HTTP ({type(error).__name__}: {error}).") from error
+            if isinstance(error, TimeoutError):
+                raise EngineFailure("timeout", f"no answer within {self._timeout:g} s.") from error
+            raise
+        if not 200 <= response.status < 300:
+            text = " ".join(answer[:300].decode("utf-8", "replace").split())
+            raise EngineFailure("status", f"HTTP {response.status} {response.reason}: {text}".rstrip(": "))
+        return answer
+
+    def _read(self, response: HTTPResponse, deadline: float) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while part := response.read1(_CHUNK):
+            parts.append(part)
+            size += len(part)
+            if size > MOST_BYTES:
+                raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        if response.length:  # read1 does not notice that the rest is missing
+            raise IncompleteRead(b"".join(parts), response.length)
+        response.close()
+        return b"".join(parts)
+
+    def _reopen_if_closed(self) -> None:
+        """A server may close a connection that is idle; that is not a failure of the next query."""
+        sock = self._connection.sock
+        if sock is not None and select.select([sock], [], [], 0)[0]:
+            self._connection.close()
+
+    def close(self) -> None:
+        """Closes the connection; the next request opens another."""
+        self._connection.close()
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,263 @@
+"""Any search server that answers JSON over HTTP: a TOML file says what to send, and where ids, scores and time are."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from rankwell.core.catalogue import suggest
+from rankwell.core.secrets import refuse_literal
+from rankwell.documents import read_toml
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFailure,
+    EngineFamily,
+    EngineHits,
+    EngineQuery,
+    Kind,
+    Opening,
+    Parameter,
+    Session,
+)
+from rankwell.engines.http_client import HttpClient
+from rankwell.errors import BadInput, BadUsage, UnknownName, shown
+from rankwell.store import Source
+
+_PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+_KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
+_KEYS = {
+    "url", "method", "path", "headers", "body", "results", "parameters", "most_k", "metric", "version", "count", "kind", *_KINDS
+}  # fmt: skip
+_RESULT_KEYS = {"list", "id", "score", "ids", "scores", "distance", "server_time", "server_unit", "optional"}
+_ABSENT = object()
+_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+@cache
+def presets() -> tuple[str, ...]:
+    """The names of the requests that come with rankwell."""
+    folder = files("rankwell.engines") / "presets"
+    return tuple(sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml")))
+
+
+def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
+    """The name and the table of a request: a file, or a preset. Raises BadUsage, BadInput, UnknownName."""
+    if (target is None) == (preset is None):
+        raise BadUsage(f"http: name FILE.toml, or an address and --option preset=NAME; presets are {', '.join(presets())}.")
+    if preset is not None and preset not in presets():
+        raise UnknownName(f"http: unknown preset {preset!r}; {suggest(preset, presets())}")
+    path = Path(target) if target is not None else Path(str(files("rankwell.engines") / "presets" / f"{preset}.toml"))
+    name = str(target or preset)
+    if not path.is_file():
+        raise BadUsage(f"{name}: there is no such file; expected a TOML file with the request.")
+    _, table = read_toml(Source(path))
+    for key in table:
+        if key not in _KEYS:
+            raise BadInput(f"{name}: unknown key {key!r}; {suggest(key, _KEYS)}")
+    return name, table
+
+
+def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> EngineFamily:
+    """The family with the parameters that the file declares: those of a text or a number are search parameters."""
+    name, table = _table(target, options.get("preset"))
+    declared: list[Parameter] = []
+    for key, default in table.get("parameters", {}).items():
+        if type(default) not in (int, float, str, bool):
+            raise BadInput(f"{name}: parameters.{key} is {shown(default)}; expected a string, a number, true or false.")
+        declared.append(Parameter(key, type(default), default, f"{{{key}}} in the request"))
+    texts = tuple(each for each in declared if each.kind is str)
+    others = tuple(each for each in declared if each.kind is not str)
+    return replace(family, connect=(*family.connect, *texts), search=others, most_k=table.get("most_k"))
+
+
+class _HttpEngine(Engine):
+    in_process = False
+    can_index = False
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        name, table = _table(opening.target, opening.connect["preset"])
+        self.request, self.kind = _request(name, table, opening.connect["kind"])
+        self.metric = table.get("metric")
+        self._secrets = opening.secrets
+        for key, value in self.request["headers"].items():
+            refuse_literal(key, value)
+        written = table.get("url", "")
+        refuse_literal("url", written)
+        self.url = opening.connect["url"] or opening.secrets.expand(written)
+        if not self.url:
+            raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or --option url=http://HOST:PORT.')
+        password = urlsplit(self.url).password
+        if password:
+            self._secrets.hide(password, "${…}")
+        self.headers = {key: opening.secrets.expand(value) for key, value in self.request["headers"].items()}
+        if opening.connect["authorization"]:
+            self.headers["Authorization"] = opening.connect["authorization"]
+
+    def client(self) -> HttpClient:
+        """A connection of its own."""
+        return HttpClient(self.url, self.opening.connect["timeout"])
+
+    def values(self) -> dict[str, Any]:
+        """The texts for the places of the request."""
+        return {key: value for key, value in self.opening.connect.items() if isinstance(value, str)}
+
+    def _session(self) -> Session:
+        return _HttpSession(self)
+
+    def _describe(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        client = self.client()
+        for key, name in (("version", "version"), ("count", "items")):
+            ask = self.request.get(key)
+            if ask is not None:
+                path = _text(ask["path"], self.values(), quoted=True)
+                found[name] = _at(client.json(ask.get("method", "GET"), path, ask.get("body"), self.headers), ask["value"])
+        client.close()
+        return found
+
+
+def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[dict[str, Any], Kind]:
+    """The request of one kind of search with all its keys, and the kind. Raises BadInput."""
+    chosen = kind or table.get("kind") or next((each for each in _KINDS if each in table), None)
+    if chosen in _KINDS and chosen not in table and any(each in table for each in _KINDS):
+        raise BadUsage(f"{name}: there is no {chosen} search; it has {', '.join(each for each in _KINDS if each in table)}.")
+    base: dict[str, Any] = {"method": "POST", "path": "/", "headers": {}}
+    merged = {**base, **table, **table.get(str(chosen), {})}
+    texts = json.dumps([merged["path"], merged.get("body")])
+    vector, query = "{vector}" in texts, "{query}" in texts
+    if not vector and not query:
+        raise BadInput(f"{name}: neither path nor body has {{query}} or {{vector}}; write one of them where the query belongs.")
+    results = merged.get("results", {})
+    unknown = [key for key in results if key not in _RESULT_KEYS]
+    if unknown:
+        raise BadInput(f"{name}: unknown key results.{unknown[0]}; {suggest(unknown[0], _RESULT_KEYS)}")
+    if ("list" in results) == ("ids" in results) or ("list" in results and "id" not in results):
+        raise BadInput(f"{name}: results needs list and id (a path to the hits, and one in each hit), or ids (a path to a list).")
+    if results.get("server_unit", "ms") not in _UNITS:
+        raise BadInput(f"{name}: results.server_unit is {shown(results['server_unit'])}; expected s, ms or us.")
+    found: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
+    if kind not in (None, found):
+        raise BadUsage(f"{name}: there is no {kind} search; it has {found}.")
+    return merged, found
+
+
+class _HttpSession(Session):
+    def __init__(self, engine: _HttpEngine) -> None:
+        super().__init__(engine)
+        self._client, self._headers, self._request = engine.client(), engine.headers, engine.request
+        self._values, self._own = engine.values(), dict[str, Any]()
+        self._results = _filled(engine.request["results"], self._values)
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        vector = [] if query.vector is None else query.vector.tolist()
+        values = {**self._values, **self._own, "query": query.text or "", "vector": vector, "k": k}
+        path = _text(self._request["path"], values, quoted=True)
+        body = self._request.get("body")
+        answer = self._client.json(self._request["method"], path, None if body is None else _filled(body, values), self._headers)
+        return _hits(answer, self._results)
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        self._own |= values
+
+    def _parameters(self) -> dict[str, Any]:
+        return dict(self._own)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+    """A part of the body with its places filled; a text that is one place and nothing else takes the type of the value."""
+    if isinstance(part, Mapping):
+        return {_text(key, values): _filled(each, values) for key, each in part.items()}
+    if isinstance(part, list):
+        return [_filled(each, values) for each in part]
+    if not isinstance(part, str):
+        return part
+    whole = _PLACE.fullmatch(part)
+    return values[whole[1]] if whole and whole[1] in values else _text(part, values)
+
+
+def _text(text: str, values: Mapping[str, Any], *, quoted: bool = False) -> str:
+    """A text with its places filled; other braces stay. quoted: as parts of a URL."""
+
+    def _value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            return match[0]
+        value = values[match[1]]
+        plain = ",".join(map(repr, value)) if isinstance(value, list) else str(value)
+        return quote(plain, safe="") if quoted else plain
+
+    return _PLACE.sub(_value, text)
+
+
+def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
+    """The hits in an answer. Raises EngineFailure for one of another form."""
+    if "ids" in results:
+        ids = _list_at(answer, results["ids"])
+        scores: list[Any] | None = _list_at(answer, results["scores"]) if "scores" in results else None
+    else:
+        rows = _list_at(answer, results["list"], [] if results.get("optional") else _ABSENT)
+        ids = [_at(row, results["id"]) for row in rows]
+        found: list[Any] = [_at(row, results["score"], None) for row in rows] if "score" in results else []
+        scores = None if "score" not in results or any(each is None for each in found) else found
+    for each in ids:
+        if not isinstance(each, (str, int)) or isinstance(each, bool) or each == "":
+            raise EngineFailure("malformed", f"a hit has the id {shown(each)}; expected a string or an integer.")
+    for each in scores or ():
+        if not isinstance(each, (int, float)) or isinstance(each, bool):
+            raise EngineFailure("malformed", f"a hit has the score {shown(each)}; expected a number.")
+    if scores is not None and len(scores) != len(ids):
+        raise EngineFailure("malformed", f"{len(ids)} ids and {len(scores)} scores.")
+    if scores is not None and results.get("distance"):
+        scores = [0 - each for each in scores]
+    taken = _at(answer, results["server_time"], None) if "server_time" in results else None
+    seconds = taken * _UNITS[results.get("server_unit", "ms")] if isinstance(taken, (int, float)) else None
+    return EngineHits([str(each) for each in ids], scores, seconds)
+
+
+def _list_at(answer: Any, path: str, otherwise: Any = _ABSENT) -> list[Any]:
+    found = _at(answer, path, otherwise)
+    if not isinstance(found, list):
+        raise EngineFailure("malformed", f"{path} in the answer is {shown(found)}; expected a list.")
+    return found
+
+
+def _at(value: Any, path: str, otherwise: Any = _ABSENT) -> Any:
+    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where there is none."""
+    for key in path.split(".") if path else ():
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif otherwise is not _ABSENT:
+            return otherwise
+        else:
+            raise EngineFailure("malformed", f"the answer has no {path}: {shown(value, 100)}")
+    return value
+
+
+ENGINES.add(
+    "http",
+    EngineFamily(
+        "http",
+        "Any search server that answers JSON over HTTP: a TOML file of the request, or a preset",
+        _KINDS,
+        _HttpEngine,
+        connect=(
+            Parameter("url", str, "", "address of the server"),
+            Parameter("preset", str, None, "request that comes with rankwell, in place of a file"),
+            Parameter("kind", str, None, "search, where the request has several", _KINDS),
+            Parameter("authorization", str, "", "the header of this name, as in 'Bearer ${TOKEN}'"),
+            Parameter("timeout", float, 30.0, "seconds for an answer"),
+        ),
+        adapt=_adapt,
+    ),
+)

@@ -1,0 +1,366 @@
+"""PostgreSQL with pgvector: nearest vectors, full text, or both in one statement, in your table or in one of its own."""
+
+import json
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EnginePlan,
+    EngineQuery,
+    FailureKind,
+    Kind,
+    Opening,
+    Parameter,
+    Session,
+)
+from rankwell.errors import BadInput, BadUsage
+
+_KINDS: tuple[Kind, ...] = ("vector", "lexical", "hybrid")
+_OPERATORS = {"cosine": "<=>", "dot": "<#>", "l2": "<->"}
+_CLASSES = {"cosine": "vector_cosine_ops", "dot": "vector_ip_ops", "l2": "vector_l2_ops"}
+# The names of settings of the server; `exact` and the others are of the statement.
+_SETTINGS = {"ef_search": "hnsw.ef_search", "iterative_scan": "hnsw.iterative_scan", "probes": "ivfflat.probes"}
+_OWN: Mapping[str, Any] = {"exact": False, "words": "any", "weight": 0.5, "depth": 100}
+# Each word once: PostgreSQL's own form of a long query exceeds the depth of its stack. Quotes and backslashes are doubled.
+_ANY_WORD = (
+    r"(SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery "
+    "FROM unnest(to_tsvector({}, %s)))"
+)
+_PLACE = re.compile(r"\{(query|vector|k)\}")
+
+
+class _PgEngine(Engine):
+    in_process = False
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.psycopg = opening.family.need("psycopg")
+        where = opening.connect
+        if not where["url"]:
+            raise BadUsage("pgvector: no address; write postgresql://HOST/DATABASE, or --option url=….")
+        self.kind = where["kind"]
+        self.metric = None if self.kind == "lexical" else where["metric"]
+        self.can_index = where["table"] is None and where["sql"] is None
+        # Scratch tables have a name that no one else uses, and are dropped.
+        self.table: str | None = f"rankwell_{secrets.token_hex(6)}" if self.can_index else where["table"]
+        if self.kind == "vector":
+            self.exact_parameters = {"exact": True}
+        self._built = False
+        with self.guarding(), self.connect() as connection:
+            if not self.can_index and self.needs_vector and where["sql"] is None:
+                self.dimensions = self._dimensions(connection)
+
+    def connect(self, *, write: bool = False) -> Any:
+        """A connection, read-only unless it builds the engine's own table."""
+        seconds = self.opening.connect["timeout"]
+        connection = self.psycopg.connect(
+            self.opening.connect["url"], autocommit=True, connect_timeout=max(2, round(seconds)), application_name="rankwell"
+        )
+        if not write:
+            connection.execute(f"SET statement_timeout = {max(1, round(seconds * 1000))}; SET default_transaction_read_only = on")
+        return connection
+
+    def quoted(self, *parts: str) -> Any:
+        """A quoted name; a table may have a schema before a dot."""
+        return self.psycopg.sql.Identifier(*parts)
+
+    @property
+    def relation(self) -> Any:
+        """The table, quoted."""
+        return self.quoted(*str(self.table).split("."))
+
+    def _versions(self, connection: Any) -> str:
+        server = connection.execute("SHOW server_version").fetchone()[0]
+        row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+        return f"PostgreSQL {server}" + (f", pgvector {row[0]}" if row else "")
+
+    def _dimensions(self, connection: Any) -> int | None:
+        statement = self.psycopg.sql.SQL("SELECT vector_dims({}) FROM {} WHERE {} IS NOT NULL LIMIT 1")
+        column = self.quoted(self.opening.connect["vector"])
+        row = connection.execute(statement.format(column, self.relation, column)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _index(self, items: EngineItems) -> int:
+        sql, where, build = self.psycopg.sql, self.opening.connect, self.opening.build
+        kinds = {bool: "boolean", int: "bigint", float: "double precision", str: "text"}
+        columns = {where["id"]: "text PRIMARY KEY"}
+        values: list[Sequence[Any]] = [items.ids]
+        if self.needs_text:
+            columns[where["text"]], values = "text", [*values, [_plain(text) for text in items.texts or ()]]
+        if self.needs_vector and items.vectors is not None:
+            columns[where["vector"]] = f"vector({items.vectors.shape[1]})"
+            values.append([_vector(row) for row in items.vectors])
+        for field, each in items.fields.items():
+            columns[field], values = kinds.get(type(each[0]) if len(each) else str, "text"), [*values, each]
+        with self.connect(write=True) as connection:
+            with suppress(self.psycopg.errors.InsufficientPrivilege):
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            listed = sql.SQL(", ").join(sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items())
+            connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
+            connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.relation, listed))
+            self._built = True
+            names = sql.SQL(", ").join(map(self.quoted, columns))
+            with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(self.relation, names)) as copy:
+                for row in zip(*values, strict=True):
+                    copy.write_row(row)
+            for statement in self._index_statements(build):
+                connection.execute(statement)
+            connection.execute(sql.SQL("VACUUM ANALYZE {}").format(self.relation))
+            return self._sizes(connection)[1] or 0
+
+    def _index_statements(self, build: Mapping[str, Any]) -> list[Any]:
+        sql, where = self.psycopg.sql, self.opening.connect
+        options = {"hnsw": {"m": build["m"], "ef_construction": build["ef_construction"]}, "ivfflat": {"lists": build["lists"]}}
+        found: list[Any] = []
+        if self.needs_vector and build["index"] != "none":
+            settings = sql.SQL(", ").join(sql.SQL(f"{name} = {int(value)}") for name, value in options[build["index"]].items())
+            form = f"CREATE INDEX ON {{}} USING {build['index']} ({{}} {_CLASSES[str(self.metric)]}) WITH ({{}})"
+            found.append(sql.SQL(form).format(self.relation, self.quoted(where["vector"]), settings))
+        if self.needs_text:
+            found.append(sql.SQL("CREATE INDEX ON {} USING gin ({})").format(self.relation, self.document()))
+        return found
+
+    def document(self) -> Any:
+        """The words of a row."""
+        sql, where = self.psycopg.sql, self.opening.connect
+        return sql.SQL("to_tsvector({}, {})").format(sql.Literal(where["language"]), self.quoted(where["text"]))
+
+    def _sizes(self, connection: Any) -> tuple[int | None, int | None]:
+        """Rows of the table, and bytes of its indexes for vectors and words."""
+        if self.table is None:
+            return None, None
+        rows = connection.execute(self.psycopg.sql.SQL("SELECT count(*) FROM {}").format(self.relation)).fetchone()[0]
+        size = connection.execute(
+            "SELECT coalesce(sum(pg_relation_size(i.oid)), 0) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid "
+            "JOIN pg_am a ON a.oid = i.relam WHERE x.indrelid = %s::regclass AND a.amname IN ('hnsw', 'ivfflat', 'gin', 'gist')",
+            (self.relation.as_string(connection),),
+        ).fetchone()[0]
+        return int(rows), int(size)
+
+    def _session(self) -> Session:
+        if self.can_index:
+            self.built(self._built or None)
+        return _PgSession(self)
+
+    def _describe(self) -> dict[str, Any]:
+        with self.connect() as connection:
+            rows, size = self._sizes(connection) if self._built or not self.can_index else (None, None)
+            version = self._versions(connection)
+        return {"version": version, "items": rows, "index_bytes": size}
+
+    def _failure_kind(self, error: BaseException) -> FailureKind:
+        known = self.psycopg.errors
+        if isinstance(error, (known.QueryCanceled, known.ConnectionTimeout)):
+            return "timeout"
+        if isinstance(error, self.psycopg.OperationalError) and (getattr(error, "sqlstate", None) or "08")[:2] in ("08", "57"):
+            return "refused" if "refused" in str(error) or "No such file" in str(error) else "disconnected"
+        return super()._failure_kind(error)
+
+    def close(self) -> None:
+        if self._built and not self.opening.connect["keep"]:
+            with self.guarding(), self.connect(write=True) as connection:
+                connection.execute(self.psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
+        self._built = False
+
+
+class _PgSession(Session):
+    def __init__(self, engine: _PgEngine) -> None:
+        super().__init__(engine)
+        self._pg, self._sql, self._own = engine, engine.psycopg.sql, dict(_OWN)
+        self._given: dict[str, Any] = {}
+        self._last: tuple[Any, Sequence[Any]] | None = None
+        self._connection = self._open()
+
+    def _open(self) -> Any:
+        connection = self._pg.connect()
+        if self._pg.needs_vector:
+            # The settings of pgvector exist once its library is loaded.
+            connection.execute("SELECT '[1]'::vector")
+        host = connection.info.host
+        self.server_pid = (
+            connection.info.backend_pid if host.startswith("/") or host in ("localhost", "127.0.0.1", "::1") else None
+        )
+        return connection
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        if self._connection.closed:
+            self._connection = self._open()
+            self._set(self._given)
+        self._last = statement, values = self._statement(query, k)
+        rows = self._connection.execute(statement, values).fetchall()
+        if rows and len(rows[0]) < 2:
+            return EngineHits([str(row[0]) for row in rows])
+        return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
+
+    def _statement(self, query: EngineQuery, k: int) -> tuple[Any, list[Any]]:
+        """The statement with the values of its places. k is part of the text: the planner must know it."""
+        own = self._pg.opening.connect["sql"]
+        if own is not None:
+            return self._own_statement(own, query, k)
+        where, filters = self._filters(query.filter or {})
+        if self._pg.kind == "vector":
+            return self._nearest(k, where), [_vector(query.vector), *filters, _vector(query.vector)]
+        if self._pg.kind == "lexical":
+            return self._words(k, where), [_plain(query.text), *filters]
+        return self._fused(k, where), [_plain(query.text), *filters, _vector(query.vector), *filters, _vector(query.vector)]
+
+    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[Any, list[Any]]:
+        known = {"query": lambda: _plain(query.text), "vector": lambda: _vector(query.vector), "k": lambda: k}
+        values = [known[match[1]]() for match in _PLACE.finditer(text)]
+        types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
+        escaped = text.replace("%", "%%")
+        return _PLACE.sub(lambda match: types[match[1]], escaped), values
+
+    def _filters(self, fields: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
+        return self._sql.SQL("").join(parts), [*fields.values()]
+
+    def _nearest(self, k: int, where: Any) -> Any:
+        """By distance ascending, as an index returns them; the score is the negated distance."""
+        form = "SELECT {}, -({} " + _OPERATORS[str(self._pg.metric)] + " %s::vector) FROM {} WHERE true{} ORDER BY {} "
+        form += _OPERATORS[str(self._pg.metric)] + " %s::vector LIMIT {}"
+        connect = self._pg.opening.connect
+        vector = self._pg.quoted(connect["vector"])
+        return self._sql.SQL(form).format(
+            self._pg.quoted(connect["id"]), vector, self._pg.relation, where, vector, self._sql.Literal(k)
+        )
+
+    def _words(self, k: int, where: Any) -> Any:
+        """By ts_rank_cd of the rows that have any word of the query, or all; ties by id."""
+        connect = self._pg.opening.connect
+        words = "plainto_tsquery({}, %s)"
+        if self._own["words"] == "any":
+            words = _ANY_WORD
+        form = (
+            "SELECT {}, ts_rank_cd({}, rankwell_query.words) AS score FROM {}, LATERAL (SELECT "
+            + words
+            + " AS words) AS rankwell_query "
+        )
+        form += "WHERE {} @@ rankwell_query.words{} ORDER BY score DESC, {} LIMIT {}"
+        document, item = self._pg.document(), self._pg.quoted(connect["id"])
+        language, limit = self._sql.Literal(connect["language"]), self._sql.Literal(k)
+        return self._sql.SQL(form).format(item, document, self._pg.relation, language, document, where, item, limit)
+
+    def _fused(self, k: int, where: Any) -> Any:
+        """Reciprocal rank fusion of both lists, weight for the vectors; ties by id. Source: Cormack, Clarke & Buettcher 2009."""
+        depth = max(k, self._own["depth"])
+        form = (
+            "WITH words AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM ({}) AS a (id, score)), "
+            "near AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM ({}) AS b (id, score)) "
+            "SELECT id, (coalesce({} / (60 + words.rank), 0) + coalesce({} / (60 + near.rank), 0))::float8 AS score "
+            "FROM words FULL JOIN near USING (id) ORDER BY score DESC, id LIMIT {}"
+        )
+        weight = self._own["weight"]
+        of_words, of_near, limit = (self._sql.Literal(each) for each in (1.0 - weight, weight, k))
+        return self._sql.SQL(form).format(self._words(depth, where), self._nearest(depth, where), of_words, of_near, limit)
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        needless = [name for name in values if (name in _SETTINGS or name == "exact") and not self._pg.needs_vector]
+        if needless:
+            raise BadUsage(f"{self._pg.label}: {needless[0]} has no effect on a {self._pg.kind} search; leave it out.")
+        if not 0 <= values.get("weight", 0) <= 1:
+            raise BadInput(f"{self._pg.label}: weight is {values['weight']}; expected 0 to 1.")
+        self._set(values)
+        self._given |= values
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if name in _SETTINGS:
+                self._connection.execute("SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value)))
+            else:
+                self._own[name] = value
+        if "exact" in values:
+            states = {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_seqscan": "on"}
+            changes = [f"SET {name} = {state}" if values["exact"] else f"RESET {name}" for name, state in states.items()]
+            self._connection.execute("; ".join(changes))
+
+    def _parameters(self) -> dict[str, Any]:
+        found = {name: value for name, value in self._own.items() if name != "exact"} if self._pg.needs_text else {}
+        if not self._pg.needs_vector:
+            return {"words": found["words"]}
+        for name, setting in _SETTINGS.items():
+            value = self._connection.execute("SELECT current_setting(%s, true)", (setting,)).fetchone()[0]
+            found[name] = int(value) if value is not None and value.lstrip("-").isdigit() else value
+        scans = self._connection.execute("SHOW enable_indexscan").fetchone()[0]
+        return {**found, "exact": scans == "off"}
+
+    def _plan(self) -> EnginePlan | None:
+        if self._last is None:
+            return None
+        statement, values = self._last
+        explain = self._sql.SQL("EXPLAIN (FORMAT JSON) ")
+        composed = explain + statement if not isinstance(statement, str) else f"EXPLAIN (FORMAT JSON) {statement}"
+        plan = self._connection.execute(composed, values).fetchone()[0][0]["Plan"]
+        methods = {"vector": ("hnsw", "ivfflat"), "lexical": ("gin", "gist"), "hybrid": ("hnsw", "ivfflat")}[self._pg.kind]
+        names = self._connection.execute(
+            "SELECT i.relname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE a.amname = ANY(%s)", ([*methods],)
+        ).fetchall()
+        used = {node["Index Name"] for node in _nodes(plan) if "Index Name" in node}
+        return EnginePlan(json.dumps(plan, indent=1), bool(used & {name for (name,) in names}))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _nodes(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [plan, *(node for part in plan.get("Plans", ()) for node in _nodes(part))]
+
+
+def _vector(vector: Any) -> str:
+    """A vector as pgvector reads it."""
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"
+
+
+def _plain(text: str | None) -> str:
+    """A text without NUL, which PostgreSQL does not store."""
+    return (text or "").replace("\0", " ")
+
+
+ENGINES.add(
+    "pgvector",
+    EngineFamily(
+        "pgvector",
+        "PostgreSQL with pgvector: nearest vectors, full text, or both in one statement",
+        _KINDS,
+        _PgEngine,
+        connect=(
+            Parameter("url", str, "", "postgresql://USER:${PASSWORD}@HOST/DATABASE"),
+            Parameter("table", str, None, "table that is there, only read; by default one of its own, dropped at the end"),
+            Parameter("id", str, "id", "column of the ids"),
+            Parameter("text", str, "text", "column of the texts"),
+            Parameter("vector", str, "embedding", "column of the vectors"),
+            Parameter("kind", str, "vector", "search", _KINDS),
+            Parameter("metric", str, "cosine", "distance, which must be that of the index", ("cosine", "dot", "l2")),
+            Parameter("language", str, "english", "configuration of full-text search"),
+            Parameter("sql", str, None, "your own statement with {query}, {vector}, {k} that returns ids, or ids and scores"),
+            Parameter("keep", bool, False, "whether its own table stays"),
+            Parameter("timeout", float, 30.0, "seconds for an answer"),
+        ),
+        build=(
+            Parameter("index", str, "hnsw", "index of the vectors", ("hnsw", "ivfflat", "none")),
+            Parameter("m", int, 16, "links of an item in each layer, of hnsw"),
+            Parameter("ef_construction", int, 64, "candidates while an item is linked, of hnsw"),
+            Parameter("lists", int, 100, "lists of ivfflat"),
+        ),
+        search=(
+            Parameter("ef_search", int, None, "candidates of hnsw, and so its longest list; 40 by default"),
+            Parameter("iterative_scan", str, None, "goes on for filters", ("off", "strict_order", "relaxed_order")),
+            Parameter("probes", int, None, "lists that a search reads, of ivfflat; 1 by default"),
+            Parameter("exact", bool, None, "whether the search uses no index"),
+            Parameter("words", str, None, "whether a text has any word of the query, or all; any by default", ("any", "all")),
+            Parameter("weight", float, None, "weight of the vectors in a hybrid search, 0 to 1; 0.5 by default"),
+            Parameter("depth", int, None, "length of the lists that a hybrid search fuses; 100 by default"),
+        ),
+        package="psycopg",
+        extra="pgvector",
+    ),
+)
