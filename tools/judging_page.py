@@ -72,7 +72,7 @@ def coverage_rows(populations: Sequence[QueryPopulation], repetitions: int) -> I
 
 
 def joint_coverage(population: QueryPopulation, n: int, repetitions: int, seed: int = 1) -> tuple[float, float]:
-    """Joint coverage of the intervals of three pairs at five planned looks, in per cent: for these queries, and queries like these."""
+    """Joint coverage of three pairs at five planned looks, in per cent: for these queries, and for queries like these."""
     random, level = np.random.default_rng(seed), 1 - 0.05 / 15
     truths = {pair: float(population.truth(pair).mean()) for pair in combinations(range(3), 2)}
     held = np.ones((repetitions, 2), dtype=bool)
