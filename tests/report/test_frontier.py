@@ -34,6 +34,15 @@ def test_the_line_joins_the_settings_that_no_other_beats_in_both() -> None:
     assert points["d"]["quality"] == pytest.approx(0.005)
 
 
+def test_a_recall_of_nearly_1_is_below_one_of_1() -> None:
+    drawn = panel({"a": (1.0, 0.99), "b": (2.0, 0.9999), "c": (3.0, 1.0)}, RULES)
+
+    points = {each["run"]: each for each in drawn["data"]["values"]}
+    assert all(each["on"] for each in points.values())
+    assert points["b"]["quality"] == pytest.approx(0.0001)
+    assert points["c"]["quality"] < points["b"]["quality"]
+
+
 def test_other_measures_are_drawn_as_they_are_and_more_throughput_is_cheaper() -> None:
     rules = {"frontier": {"cost": "throughput", "quality": "nDCG@10"}}
 

@@ -31,8 +31,9 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
     first = next(iter(known.values()))
     is_recall = str(quality).startswith("Recall@") and first[quality]["unit"] == "share"
     names = charts.short_names(list(known))
-    # Without a lowest value a recall of 1 has no place on a logarithmic axis.
-    lowest = min(0.5 / max(1, rows[quality]["n"]) for rows in known.values())
+    # A recall of 1 has no place on a logarithmic axis; it is drawn below all others.
+    missed = [1 - rows[quality]["mean"] for rows in known.values() if rows[quality]["mean"] < 1]
+    lowest = min([0.5 / max(1, rows[quality]["n"]) for rows in known.values()] + [0.5 * each for each in missed])
     points = [
         {
             "run": names[run],
