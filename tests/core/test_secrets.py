@@ -68,3 +68,9 @@ def test_a_secret_that_is_written_out_is_refused_and_not_repeated(name: str, tex
 )
 def test_names_of_variables_and_addresses_without_secrets_pass(name: str, text: str):
     refuse_literal(name, text)
+
+
+def test_a_tokenizer_is_not_a_secret() -> None:
+    refuse_literal("tokenizer", "porter")
+    with pytest.raises(BadUsage, match="written out"):
+        refuse_literal("token", "porter")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from rankwell.errors import BadUsage
 
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token|api[-_]?key|cookie")
+_SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[sz])|api[-_]?key|cookie")
 
 # A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
 _USER = re.compile(r"[a-z0-9+.-]+://[^:/?#@]*:(?!\d+[/?#])(?P<password>.*)@")
