@@ -571,3 +571,8 @@ def test_an_mteb_split_without_queries_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(BadInput, match=r"en/test is empty; expected \{query: \{item: score\}\}"):
         read_ranking(tmp_path / "a.json")
+
+
+def test_a_name_of_a_file_with_half_a_character_is_one_sentence() -> None:
+    with pytest.raises(BadInput, match="has half a character, as no name of a file has"):
+        rw.captions("a.npy\ud800", "diagonal")

@@ -245,8 +245,15 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
-    """The path and the name after the last colon, where the whole is not a path and the part before the colon is one."""
+    """The path and the name after the last colon, where the whole is not a path and the part before the colon is one.
+
+    Raises BadInput for half a character, which no name of a file has.
+    """
     text = remote_url(place) or str(place)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{shown(text)} has half a character, as no name of a file has; correct the name.") from error
     path, colon, part = text.rpartition(":")
     if remote_url(text) and "://" not in path:
         return text, ""

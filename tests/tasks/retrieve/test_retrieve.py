@@ -15,6 +15,8 @@ from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.addresses import check_load, hosts_of
+from rankwell.tasks.retrieve.costs import is_overloaded
+from rankwell.tasks.retrieve.loops import SentRequest
 from rankwell.tasks.retrieve.measuring import EngineFailed
 from tasks.retrieve import engines_here, smallest
 
@@ -217,6 +219,20 @@ def test_a_rate_above_capacity_is_overloaded_and_has_no_percentiles() -> None:
 
     assert {row["measure"] for row in result.summary}.isdisjoint({"p50", "p95", "p99"})
     assert any("overloaded at 1000 requests a second" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(("capacity", "delay", "overloaded"), [(0.97, 0.0, True), (1.05, 0.0, False), (1.05, 0.015, False)])
+def test_a_queue_that_grows_is_distinguished_from_the_delays_of_a_busy_machine(
+    capacity: float, delay: float, overloaded: bool
+) -> None:
+    requests, free = list[SentRequest](), 0.0
+    for number in range(1000):
+        planned = number / 400
+        sent = max(planned + delay, free)
+        free = sent + 1 / (400 * capacity)
+        requests.append(SentRequest(number, planned, sent, free, "ok"))
+
+    assert is_overloaded(requests) is overloaded
 
 
 def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_pairs() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ _SHARES = {"p50": (0.5, 10, 10), "p95": (0.95, 80, 40), "p99": (0.99, 400, 200)}
 COSTS = ("p50", "p95", "p99", "first p50", "first request", "throughput", "processor", "build", "size")
 """All costs, in the order of tables."""
 _BUSY = 0.2
-_CLEARED = 0.005
+_LATE, _LATE_SHARE = 0.005, 0.01
+"""Seconds, and share of the time of a round, by which requests may take longer at its end than at its beginning."""
 _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
 BETTER = {"throughput": "higher"}
 DEFINITIONS = {
@@ -54,7 +56,7 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
     """The costs of a setting. name: for the notes."""
     rounds = measured.rounds[1:]
     notes, found = list[str](), dict[str, CostFigure]()
-    over = measured.is_open_loop and any(_is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds)
+    over = measured.is_open_loop and any(is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds)
     if over:
         rate = measured.options.rate or 0.0
         notes.append(f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity")
@@ -103,19 +105,26 @@ def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple
         else:
             yield name, CostFigure(None, None, None, each.n, "ms")
     first = 1000 * measured.times(setting, measured.rounds[:1])
-    (median,) = percentiles(first, [0.5], seed=measured.options.seed)
-    low, high = median.interval or (None, None)
-    yield "first p50", CostFigure(median.value, low, high, median.n, "ms")
+    (middle,) = percentiles(first, [0.5], seed=measured.options.seed)
+    low, high = middle.interval or (None, None)
+    yield "first p50", CostFigure(middle.value, low, high, middle.n, "ms")
     opened = [1000 * each for report in measured.reports(setting, measured.rounds) for each in report.first]
     if opened:
         yield "first request", CostFigure(max(opened), None, None, len(opened), "ms")
 
 
-def _is_overloaded(requests: list[SentRequest]) -> bool:
-    """Whether the requests of an open loop waited ever after: in its last quarter none was sent at its moment."""
-    planned = sorted((each.planned, each.sent) for each in requests if each.planned is not None)
-    last = planned[-max(1, len(planned) // 4) :]
-    return bool(last) and min(sent - moment for moment, sent in last) > _CLEARED
+def is_overloaded(requests: list[SentRequest]) -> bool:
+    """Whether the queue of an open loop grew: every request of its last quarter took longer than the median of the first.
+
+    Above capacity by a share s, times grow by s a second; at or below it the queue empties again, and a busy machine delays the
+    first requests as much as the last.
+    """
+    waits = sorted((each.planned, each.done - each.planned) for each in requests if each.planned is not None)
+    if not waits:
+        return False
+    quarter, span = max(1, len(waits) // 4), waits[-1][0] - waits[0][0]
+    early = median(wait for _, wait in waits[:quarter])
+    return min(wait for _, wait in waits[-quarter:]) - early > max(_LATE, _LATE_SHARE * span)
 
 
 def label_of(name: str, measured: Measurement) -> str:
