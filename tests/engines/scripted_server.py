@@ -77,7 +77,7 @@ class ScriptedServer:
                 self.close_connection = reply.sent is not None
                 script.ended.append(time.monotonic())
 
-            do_GET = do_POST = answer  # noqa: N815 - http.server's names
+            do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - http.server's names
 
             def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engines.scripted_server import Received, Reply, ScriptedServer
+from engines.test_chroma import Chroma
 from rankwell.commands.engines import engines
 from rankwell.commands.engines_check import check, parameters_of
 from rankwell.engines import ENGINES, EngineQuery
@@ -87,10 +88,16 @@ CASES: Mapping[str, list[dict[str, Any]]] = {
         {"kind": "lexical"},
         {"kind": "hybrid"},
     ],
+    "qdrant": [
+        *({"url": url, "metric": metric} for url in (":memory:", "edge") for metric in ("cosine", "l2")),
+        {"url": "edge", "metric": "dot", "indexing_threshold": 1, "full_scan_threshold": 1},
+    ],
+    "chroma": [{}],
     "object": [{}],
     "http": [{}],
 }
-PACKAGES = {"bm25s": "bm25s", "hnswlib": "hnswlib", "faiss": "faiss"}
+IN_PROCESS = ("sqlite-fts5", "bm25s", "hnswlib", "faiss", "qdrant")
+PACKAGES = {"bm25s": "bm25s", "hnswlib": "hnswlib", "faiss": "faiss", "qdrant": "qdrant_edge"}
 
 
 def lines(spec: Any, options: Mapping[str, Any] = {}, queries: Any = ()) -> dict[str, tuple[str, str]]:
@@ -105,9 +112,7 @@ def test_every_engine_of_the_registry_has_a_case():
     assert set(CASES) == set(ENGINES.own)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"), [(name, options) for name in ("sqlite-fts5", "bm25s", "hnswlib", "faiss") for options in CASES[name]]
-)
+@pytest.mark.parametrize(("name", "options"), [(name, options) for name in IN_PROCESS for options in CASES[name]])
 def test_an_engine_in_this_process_meets_every_point(name: str, options: dict[str, Any]):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
@@ -126,6 +131,11 @@ def test_a_server_over_http_meets_every_point(endpoint: str):
     assert found["k above the limit is an error that names both"][0] == "ok"
     assert found["deleted items are gone"] == ("ok", "a foreign index is only read")
     assert found["a late answer is a timeout"][0] in ("ok", "skipped")
+
+
+def test_chroma_meets_every_point_as_far_as_a_script_plays_it():
+    with ScriptedServer(Chroma()) as server:
+        assert failures(f"chroma:{server.url}", {"metric": "l2"}) == {}
 
 
 @pytest.mark.slow

@@ -86,14 +86,14 @@ class EngineFamily:
         """The command that installs what is missing."""
         return f"pip install 'rankwell[{self.extra}]'"
 
-    def need(self, module: str) -> Any:
-        """A module of the engine's package. Raises MissingExtra where it is not installed."""
+    def need(self, module: str, package: str = "") -> Any:
+        """A module of the engine's package, or of another one of its extra. Raises MissingExtra where it is not installed."""
         import importlib
 
         try:
             return importlib.import_module(module)
         except ImportError as error:
-            raise MissingExtra(f"the engine {self.name} needs the package {self.package}: {self.install}.") from error
+            raise MissingExtra(f"the engine {self.name} needs the package {package or self.package}: {self.install}.") from error
 
     def read(self, values: Mapping[str, Any], known: Sequence[Parameter] | None = None) -> dict[str, Any]:
         """Parameters with their values in their types. Raises UnknownName, BadUsage."""

@@ -1,0 +1,310 @@
+"""Qdrant: a server, its client's memory (which searches exactly), or Qdrant Edge, the index of the server in this process."""
+
+import secrets
+import shutil
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFailure,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EnginePlan,
+    EngineQuery,
+    FailureKind,
+    Opening,
+    Parameter,
+    Session,
+)
+from rankwell.errors import BadInput, BadUsage
+
+_DISTANCES = {"cosine": "Cosine", "dot": "Dot", "l2": "Euclid"}
+_BATCH = 500
+
+
+class _Store(ABC):
+    """A place that holds points whose ids are the rows of the items, or those of a foreign collection."""
+
+    @abstractmethod
+    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int | None:
+        """Indexes the items; bytes of the index, or None."""
+
+    @abstractmethod
+    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+        """The best points, each with id, score and payload."""
+
+    @abstractmethod
+    def counts(self) -> tuple[int | None, int | None]:
+        """Number of points, and of those in an index."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Frees what the store holds."""
+
+
+class _Client(_Store):
+    """A collection of a server, or of the client's memory."""
+
+    def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
+        self._engine, self._collection, self._own = engine, collection, engine.can_index
+        package: Any = engine.family.need("qdrant_client")
+        self._models, where = package.models, engine.opening.connect
+        self._id_field = where["id_field"]
+        if where["url"] == ":memory:":
+            self._client = package.QdrantClient(":memory:")
+            return
+        seconds = max(1, round(where["timeout"]))
+        self._client = package.QdrantClient(
+            url=where["url"], api_key=where["api_key"] or None, timeout=seconds, check_compatibility=False
+        )
+
+    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
+        models, vectors = self._models, np.asarray(items.vectors)
+        shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
+        params = models.VectorParams(size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()])
+        if self._client.collection_exists(self._collection):
+            self._client.delete_collection(self._collection)
+        self._client.create_collection(
+            self._collection,
+            vectors_config=params,
+            hnsw_config=models.HnswConfigDiff(**shape),
+            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=build["indexing_threshold"]),
+        )
+        for start in range(0, len(vectors), _BATCH):
+            rows = range(start, min(start + _BATCH, len(vectors)))
+            payloads = [{name: values[row] for name, values in items.fields.items()} for row in rows]
+            batch = models.Batch(ids=[*rows], vectors=vectors[start : rows.stop].tolist(), payloads=payloads)
+            self._client.upsert(self._collection, points=batch, wait=True)
+        # A server goes on indexing after it has the points; searches meanwhile scan what is not indexed.
+        deadline = time.monotonic() + 3600
+        while str(getattr(self._info().status, "value", "green")) != "green":
+            if time.monotonic() > deadline:
+                raise EngineFailure("timeout", "the collection is not indexed within an hour.")
+            time.sleep(0.05)
+
+    def _info(self) -> Any:
+        return self._client.get_collection(self._collection)
+
+    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+        models = self._models
+        matches = {name: models.MatchValue(value=value) for name, value in (query.filter or {}).items()}
+        conditions = [models.FieldCondition(key=name, match=match) for name, match in matches.items()]
+        return self._client.query_points(
+            self._collection,
+            query=np.asarray(query.vector).tolist(),
+            using=self._engine.opening.connect["vector_name"] or None,
+            limit=k,
+            query_filter=models.Filter(must=conditions) if conditions else None,
+            search_params=models.SearchParams(**settings) if settings else None,
+            with_payload=[self._id_field] if self._id_field else False,
+        ).points
+
+    def counts(self) -> tuple[int | None, int | None]:
+        info = self._info()
+        return info.points_count, info.indexed_vectors_count
+
+    def shape(self) -> tuple[int, str]:
+        """Dimensions and metric of a foreign collection. Raises BadUsage where it has several vectors and none is named."""
+        name, vectors = self._engine.opening.connect["vector_name"], self._info().config.params.vectors
+        if isinstance(vectors, dict):
+            if name not in vectors:
+                listed = ", ".join(sorted(vectors))
+                raise BadUsage(f"qdrant: the collection has the vectors {listed}; name one with --option vector_name=….")
+            vectors = vectors[name]
+        known = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
+        return int(vectors.size), known.get(vectors.distance.name, "cosine")
+
+    def close(self) -> None:
+        if self._own and not self._engine.opening.connect["keep"] and self._client.collection_exists(self._collection):
+            self._client.delete_collection(self._collection)
+        self._client.close()
+
+
+class _Edge(_Store):
+    """A shard of Qdrant Edge in a folder of its own."""
+
+    def __init__(self, engine: "_QdrantEngine") -> None:
+        self._edge: Any = engine.family.need("qdrant_edge", "qdrant-edge-py")
+        self._folder, self._shard = Path(tempfile.mkdtemp(prefix="rankwell_")), None
+
+    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
+        edge, vectors = self._edge, np.asarray(items.vectors)
+        self._release()
+        self._folder.mkdir(exist_ok=True)
+        graph = edge.HnswIndexConfig(build["m"], build["ef_construct"], build["full_scan_threshold"])
+        distance = getattr(edge.Distance, _DISTANCES[metric])
+        config = edge.EdgeConfig(
+            vectors=edge.EdgeVectorParams(vectors.shape[1], distance),
+            hnsw_config=graph,
+            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=build["indexing_threshold"]),
+        )
+        shard = edge.EdgeShard.create(str(self._folder), config)
+        for start in range(0, len(vectors), _BATCH):
+            rows = range(start, min(start + _BATCH, len(vectors)))
+            payloads = [{name: values[row] for name, values in items.fields.items()} for row in rows]
+            listed = [edge.Point(row, vectors[row].tolist(), payload) for row, payload in zip(rows, payloads, strict=True)]
+            shard.update(edge.UpdateOperation.upsert_points(listed))
+        # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan everything.
+        shard.optimize()
+        shard.flush()
+        self._shard = shard
+        return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+
+    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+        edge, shard = self._edge, self._opened()
+        conditions = [edge.FieldCondition(name, edge.MatchValue(value)) for name, value in (query.filter or {}).items()]
+        request = edge.SearchRequest(
+            edge.Query.Nearest(np.asarray(query.vector).tolist()),
+            k,
+            filter=edge.Filter(must=conditions) if conditions else None,
+            params=edge.SearchParams(**settings),
+        )
+        return shard.search(request)
+
+    def counts(self) -> tuple[int | None, int | None]:
+        if self._shard is None:
+            return None, None
+        info: Any = self._opened().info()
+        return info.points_count, info.indexed_vectors_count
+
+    def _opened(self) -> Any:
+        return self._shard
+
+    def _release(self) -> None:
+        if self._shard is not None:
+            self._opened().close()
+        self._shard = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        self._release()
+
+
+class _QdrantEngine(Engine):
+    filters = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        where = opening.connect
+        self.metric, collection = where["metric"], where["collection"]
+        self.can_index, self.in_process = collection is None, where["url"] in (":memory:", "edge")
+        if self.in_process and not self.can_index:
+            raise BadUsage("qdrant: a collection that is there already needs the address of its server, --option url=http://….")
+        self.is_memory = where["url"] == ":memory:"
+        self.exact_parameters = {} if self.is_memory else {"exact": True}
+        self.ids: Sequence[str] | None = None
+        self.store: Any = None
+        if where["url"] == "edge":
+            self.store = _Edge(self)
+        elif self.in_process or self.can_index:
+            self.store = _Client(self, f"rankwell_{secrets.token_hex(6)}")
+        else:
+            self.store = _Client(self, collection)
+            with self.guarding():
+                self.dimensions, self.metric = self.store.shape()
+
+    def _index(self, items: EngineItems) -> int | None:
+        if not items.ids:
+            raise BadInput("qdrant: there are no items to index.")
+        size = self.store.create(items, str(self.metric), self.opening.build)
+        self.ids = items.ids
+        return size
+
+    def _session(self) -> Session:
+        if self.can_index:
+            self.built(self.ids)
+        return _QdrantSession(self)
+
+    def _describe(self) -> dict[str, Any]:
+        points, indexed = self.store.counts() if self.ids is not None or not self.can_index else (None, None)
+        return {"items": points, "indexed_vectors": indexed}
+
+    def _failure_kind(self, error: BaseException) -> FailureKind:
+        text = f"{type(error).__name__} {error}"
+        if "UnexpectedResponse" in text:
+            return "status"
+        if "ResponseHandlingException" in text:
+            return "timeout" if "timed out" in text else "refused" if "refused" in text else "disconnected"
+        return super()._failure_kind(error)
+
+    def close(self) -> None:
+        store, self.store, self.ids = self.store, None, None
+        if store is not None:
+            with self.guarding():
+                store.close()
+
+
+class _QdrantSession(Session):
+    def __init__(self, engine: _QdrantEngine) -> None:
+        super().__init__(engine)
+        self._store, self._ids, self._id_field = engine.store, engine.ids, engine.opening.connect["id_field"]
+        self._is_distance = engine.metric == "l2"
+        none: dict[str, Any] = {}
+        self._settings = none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        points = self._store.points(query, k, self._settings)
+        if self._ids is not None:
+            ids = [self._ids[int(point.id)] for point in points]
+        elif self._id_field:
+            ids = [str(point.payload[self._id_field]) for point in points]
+        else:
+            ids = [str(point.id) for point in points]
+        return EngineHits(ids, [0.0 - point.score if self._is_distance else point.score for point in points])
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        if not self._settings:
+            raise BadUsage("qdrant: the client's memory always searches exactly and has no search parameters; leave them out.")
+        self._settings = {**self._settings, **values}
+
+    def _parameters(self) -> dict[str, Any]:
+        return dict(self._settings)
+
+    def _plan(self) -> EnginePlan | None:
+        points, indexed = self._store.counts()
+        if not self._settings or indexed is None or points is None:
+            return None
+        return EnginePlan(f"{indexed} of {points} vectors are in an index", bool(indexed) and not self._settings["exact"])
+
+
+ENGINES.add(
+    "qdrant",
+    EngineFamily(
+        "qdrant",
+        "Qdrant: a server, its client's memory (exact), or Qdrant Edge in this process",
+        ("vector",),
+        _QdrantEngine,
+        connect=(
+            Parameter("url", str, ":memory:", "address of the server, :memory: for the client's, or edge for Qdrant Edge"),
+            Parameter("api_key", str, "", "key of the server, as in ${QDRANT_API_KEY}"),
+            Parameter("collection", str, None, "collection that is there, only read; by default one of its own"),
+            Parameter("vector_name", str, "", "vector to search by, where the collection has several"),
+            Parameter("id_field", str, "", "field of the payload that holds the ids; by default the points' ids"),
+            Parameter("metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")),
+            Parameter("keep", bool, False, "whether its own collection stays on the server"),
+            Parameter("timeout", float, 30.0, "seconds for an answer, at least 1"),
+        ),
+        build=(
+            Parameter("m", int, 16, "links of an item in each layer"),
+            Parameter("ef_construct", int, 100, "candidates while an item is linked"),
+            Parameter("full_scan_threshold", int, 10_000, "kilobytes of vectors below which a segment is scanned"),
+            Parameter("indexing_threshold", int, 10_000, "kilobytes of vectors from which a segment is indexed"),
+        ),
+        search=(
+            Parameter("hnsw_ef", int, None, "candidates of a search; ef_construct by default"),
+            Parameter("exact", bool, None, "whether the search scans everything"),
+            Parameter("indexed_only", bool, None, "whether the search leaves out what is not indexed yet"),
+        ),
+        package="qdrant-client",
+        extra="qdrant",
+    ),
+)

@@ -1,0 +1,147 @@
+"""Chroma: a script plays its server, with exact distances; RANKWELL_CHROMA_URL names a real one, which is asked as well."""
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engines.scripted_server import Received, Reply, ScriptedServer
+from oracles.vector_engines import nearest
+from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
+from rankwell.errors import BadInput, BadUsage
+
+VECTORS = np.random.default_rng(4).normal(size=(60, 4)).astype(np.float32)
+FIELDS = {"colour": ["red", "blue"] * 30, "size": [1, 2, 3] * 20}
+ITEMS = EngineItems([f"d{row}" for row in range(60)], vectors=VECTORS, fields=FIELDS)
+
+
+class Chroma:
+    """The part of Chroma's interface that is used, over one collection, under l2."""
+
+    def __init__(self) -> None:
+        self.collection: dict[str, Any] | None = None
+        self.rows: list[tuple[str, list[float], dict[str, Any]]] = []
+
+    def __call__(self, _: int, request: Received) -> Reply:
+        last, body = request.path.rpartition("/")[2], request.body
+        if last == "version":
+            return Reply("1.0.0")
+        if last == "pre-flight-checks":
+            return Reply({"max_batch_size": 25})
+        if last == "collections":
+            graph = {**body["configuration"]["hnsw"], "ef_search": 100}
+            self.collection = {"id": "key", "name": body["name"], "dimension": 4, "configuration_json": {"hnsw": graph}}
+            self.rows = []
+        elif self.collection is None:
+            return Reply({"error": "NotFoundError"}, status=404)
+        elif last == "upsert":
+            self.rows += zip(body["ids"], body["embeddings"], body["metadatas"], strict=True)
+        elif last == "count":
+            return Reply(len(self.rows))
+        elif last == "query":
+            return Reply(self.query(body))
+        elif request.method == "PUT":
+            self.collection["configuration_json"]["hnsw"].update(body["new_configuration"]["hnsw"])
+        elif request.method == "DELETE":
+            self.collection = None
+            return Reply({})
+        return Reply(self.collection)
+
+    def query(self, body: Any) -> Any:
+        where = body.get("where", {})
+        wanted = [*where.get("$and", [where] if where else [])]
+        kept = [row for row in self.rows if all(row[2][name] == value["$eq"] for each in wanted for name, value in each.items())]
+        query = body["query_embeddings"][0]
+        distance = {item: sum((x - y) ** 2 for x, y in zip(vector, query, strict=True)) for item, vector, _ in kept}
+        best = sorted(distance, key=distance.__getitem__)[: body["n_results"]]
+        return {"ids": [best], "distances": [[distance[item] for item in best]]}
+
+
+QUERY = EngineQuery("q", vector=np.array([0.5, 1.0, -1.0, 0.25]))
+
+
+def expected(rows: Any, k: int) -> list[str]:
+    listed = [*rows]
+    vectors = VECTORS[listed].astype(float).tolist()
+    return [f"d{listed[row]}" for row in nearest(np.asarray(QUERY.vector).tolist(), vectors, "l2", k)]
+
+
+def test_its_own_collection_is_filled_in_batches_searched_and_dropped():
+    chroma = Chroma()
+    with ScriptedServer(chroma) as server:
+        with open_engine(f"chroma:{server.url}", {"metric": "l2", "ef_search": 7, "m": 5}) as engine:
+            engine.index(ITEMS)
+            with engine.session() as session:
+                hits = session.search(QUERY, 5)
+                both = EngineQuery("q", vector=QUERY.vector, filter={"colour": "red", "size": 1})
+                filtered, described = session.search(both, 5), session.describe()
+            graph = dict(chroma.collection["configuration_json"]["hnsw"])
+        left = chroma.collection
+
+    assert hits.ids == expected(range(60), 5)
+    assert list(hits.scores) == sorted(hits.scores, reverse=True)
+    assert filtered.ids == expected(range(0, 60, 6), 5)
+    assert sum(each.path.endswith("/upsert") for each in server.received) == 3
+    assert graph == {"space": "l2", "ef_construction": 100, "max_neighbors": 5, "ef_search": 7}
+    assert (described["items"], described["search"], described["version"]) == (60, {"ef_search": 7}, "Chroma 1.0.0")
+    assert left is None
+
+
+def test_each_session_searches_with_its_own_ef_search():
+    chroma = Chroma()
+    with ScriptedServer(chroma) as server, open_engine(f"chroma:{server.url}") as engine:
+        engine.index(ITEMS)
+        with engine.session() as one, engine.session() as other:
+            one.configure({"ef_search": 10})
+            other.configure({"ef_search": 20})
+
+            assert (one.parameters(), other.parameters()) == ({"ef_search": 10}, {"ef_search": 20})
+
+
+def test_a_collection_that_is_there_is_only_read(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CHROMA_TOKEN", "hunter2")
+    chroma = Chroma()
+    with ScriptedServer(chroma) as server:
+        with open_engine(f"chroma:{server.url}", {"metric": "l2", "keep": True}) as engine:
+            engine.index(ITEMS)
+            name = engine.collection
+        before = len(server.received)
+        with open_engine(f"chroma:{server.url}", {"collection": name, "token": "${CHROMA_TOKEN}"}) as engine:
+            with engine.session() as session:
+                assert session.search(QUERY, 3).ids == expected(range(60), 3)
+                with pytest.raises(BadUsage, match="which is only read"):
+                    session.configure({"ef_search": 5})
+            with pytest.raises(BadUsage, match="only read"):
+                engine.index(ITEMS)
+            assert (engine.metric, engine.dimensions) == ("l2", 4)
+            assert "hunter2" not in str(engine.describe())
+
+    asked = server.received[before:]
+    assert {(each.method, each.path.rpartition("/")[2]) for each in asked if each.method != "GET"} == {("POST", "query")}
+    assert all(each.headers["x-chroma-token"] == "hunter2" for each in asked)
+
+
+def test_what_the_server_does_wrong_or_the_user_leaves_out_is_named():
+    with pytest.raises(BadUsage, match="no address"):
+        open_engine("chroma")
+    with ScriptedServer(Chroma()) as server:
+        with pytest.raises(EngineFailure, match="HTTP 404") as absent:
+            open_engine(f"chroma:{server.url}", {"collection": "absent"})
+        with open_engine(f"chroma:{server.url}") as engine, pytest.raises(BadInput, match="no items"):
+            engine.index(EngineItems([], vectors=np.empty((0, 4))))
+    with pytest.raises(EngineFailure) as refused:
+        open_engine(f"chroma:{server.url}")
+
+    assert (absent.value.kind, refused.value.kind) == ("status", "refused")
+
+
+@pytest.mark.slow
+def test_a_real_server_finds_nearly_all_of_the_nearest():
+    url = os.environ.get("RANKWELL_CHROMA_URL")
+    if url is None:
+        pytest.skip("RANKWELL_CHROMA_URL names no server: `chroma run` of the package chromadb, in an environment of its own")
+    with open_engine(f"chroma:{url}", {"metric": "l2", "ef_search": 60}) as engine:
+        engine.index(ITEMS)
+        with engine.session() as session:
+            assert len(set(session.search(QUERY, 10).ids) & set(expected(range(60), 10))) >= 9
