@@ -63,7 +63,7 @@ class _ChromaEngine(Engine):
     def _read_shape(self, found: Mapping[str, Any]) -> None:
         self.key, self.dimensions = found["id"], found["dimension"]
         graph = (found.get("configuration_json") or {}).get("hnsw") or {}
-        self.metric = {space: metric for metric, space in _SPACES.items()}.get(graph.get("space"), self.metric)
+        self.metric = {space: metric for metric, space in _SPACES.items()}.get(str(graph.get("space")), self.metric)
 
     def _index(self, items: EngineItems) -> None:
         if not items.ids:
