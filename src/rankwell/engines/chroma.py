@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from rankwell.core.kernels.similarity import Metric
 from rankwell.engines import (
     ENGINES,
     Engine,
@@ -22,7 +23,7 @@ from rankwell.engines import (
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage
 
-_SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
+_SPACES: Mapping[Metric, str] = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
 
 class _ChromaEngine(Engine):
@@ -63,14 +64,19 @@ class _ChromaEngine(Engine):
     def _read_shape(self, found: Mapping[str, Any]) -> None:
         self.key, self.dimensions = found["id"], found["dimension"]
         graph = (found.get("configuration_json") or {}).get("hnsw") or {}
-        self.metric = {space: metric for metric, space in _SPACES.items()}.get(str(graph.get("space")), self.metric)
+        known: list[Metric] = [metric for metric, space in _SPACES.items() if space == graph.get("space")]
+        self.metric = known[0] if known else self.metric
 
     def _index(self, items: EngineItems) -> None:
         if not items.ids:
             raise BadInput("chroma: there are no items to index.")
         self._drop()
         build, client, vectors = self.opening.build, self._client, np.asarray(items.vectors)
-        graph = {"space": _SPACES[str(self.metric)], "ef_construction": build["ef_construction"], "max_neighbors": build["m"]}
+        graph = {
+            "space": _SPACES[self.metric or "cosine"],
+            "ef_construction": build["ef_construction"],
+            "max_neighbors": build["m"],
+        }
         made = self.ask(client, "POST", self.folder, {"name": self.collection, "configuration": {"hnsw": graph}})
         self.key, self.ef_search = made["id"], None
         most = self.ask(client, "GET", "/api/v2/pre-flight-checks").get("max_batch_size", 1000)
