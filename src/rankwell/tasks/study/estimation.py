@@ -225,6 +225,10 @@ class StudyEstimates:
             found[place] = float(self.measure(view)[0])
         return found
 
+    def whole_values(self, pair: tuple[str, str]) -> Floats:
+        """(drawn,) the difference of a pair for each completely judged query. Raises NothingToEvaluate below two."""
+        return self._whole(pair).middle.values  # pyright: ignore[reportAttributeAccessIssue]
+
     def _whole(self, pair: tuple[str, str]) -> StudyEstimate:
         if len(self.drawn) < 2:
             raise NothingToEvaluate(f"{self.study.place}: fewer than two queries are judged completely; judge more of them.")

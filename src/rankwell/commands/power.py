@@ -1,0 +1,106 @@
+"""Forecast how many queries would show which of two systems is better, from any results and without their difference."""
+
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from rankwell import report
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.tables import Floats, figure
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.experiments.comparison.folders import from_folders, split_name
+from rankwell.experiments.comparison.matrices import QuerySystemMatrix, align_values
+from rankwell.io.result_folder import read_results
+from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.stats import MIN_QUERIES, check_level
+from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
+from rankwell.stats.intervals import student_quantile
+
+_RESAMPLES = 400
+
+
+def power(
+    *folders: InputPlace,
+    difference: float | None = None,
+    measure: list[str] | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+    seed: int = 0,
+    format: FormatOption = "table",  # noqa: A002
+) -> Output:
+    """Forecast how many queries would show which of two systems is better, from any results and without their difference.
+
+    It shows neither a difference nor its sign, so that planning is not a look at the outcome. Behind each number is the
+    range from 5 to 95 % that these queries leave for it.
+
+    Parameters
+    ----------
+    folders
+        Folders of results with two runs or more (name=FOLDER renames what is in them).
+    difference
+        Size of the difference to find, in the unit of the measure; by default 0.05, of percentages 5.
+    measure
+        Only this measure; repeat it for more.
+    level
+        Of the interval; the test is at 1 less this.
+    power
+        Probability that the test finds the difference.
+    seed
+        Seed of the resamples.
+    """
+    check_level(level)
+    if not folders:
+        raise BadUsage("name a folder of results with two runs, or several: rankwell power RESULTS...")
+    if difference is not None and not difference > 0:
+        raise BadUsage(f"--difference is {difference:g}; expected a number above 0, such as 0.05.")
+    named = [split_name(place) for place in folders]
+    gathered = from_folders([(name, read_results(Path(place))) for name, place in named], details=False)
+    comparison = align_values(gathered.values, gathered.row_attributes, gathered.origin.better, measure)
+    rows = [
+        row
+        for matrix in comparison.matrices
+        for earlier, later in combinations(matrix.runs, 2)
+        if (row := _row(matrix, (later, earlier), (difference, level, power, seed), plain=format == "table")) is not None
+    ]
+    if not rows:
+        raise NothingToEvaluate(f"fewer than {MIN_QUERIES} queries count for two runs; power is not known from so few.")
+    rule = f"paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
+    text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
+    return Output(text=text, notes=(*gathered.origin.notes, rule))
+
+
+def _row(
+    matrix: QuerySystemMatrix, pair: tuple[str, str], chosen: tuple[float | None, float, float, int], *, plain: bool
+) -> report.Row | None:
+    """The row of a pair by a measure; None below 10 queries, and where no query differs."""
+    difference, level, power, seed = chosen
+    columns = matrix.column(pair[0]) - matrix.column(pair[1])
+    values = columns[~np.isnan(columns)]
+    if len(values) < MIN_QUERIES or not values.any():
+        return None
+    size = difference or (5.0 if matrix.unit == "percent" else 0.05)
+    n, sds = len(values), _deviations(values, seed)
+    needed = [queries_needed(size, sd, alpha=1 - level, power=power) for sd in sds]
+    half = student_quantile(level, n - 1) * sds[0] / n**0.5
+    detectable = minimal_detectable_difference(sds[0], n, alpha=1 - level, power=power)
+    names = {"run": pair[0], "against": pair[1], "measure": matrix.label, **matrix.row_attributes, "n": n}
+    if plain:
+        words = [figure(each, "count") for each in needed]
+        shown = {"half-width": f"± {figure(half, matrix.unit)}", "detectable": figure(detectable, matrix.unit)}
+        return {**names, **shown, f"queries for {size:g}": f"{words[0]} ({words[1]} to {words[2]})"}
+    wide = {"half_width": half, "detectable": detectable, "difference": size, "unit": matrix.unit}
+    return {**names, **wide, "queries": needed[0], "queries_low": needed[1], "queries_high": needed[2]}
+
+
+def _deviations(values: Floats, seed: int) -> list[float]:
+    """The standard deviation of differences, and its range from 5 to 95 % over resamples of the queries."""
+    n, sums = len(values), np.column_stack([values, values**2])
+
+    def _of(counts: Floats) -> Floats:
+        mean, square = (counts @ sums / n).T
+        return np.sqrt(np.maximum(square - mean**2, 0) * n / (n - 1))
+
+    drawn = np.concatenate(over_resamples(n, _RESAMPLES, _of, seed=seed))
+    return [float(values.std(ddof=1)), *np.quantile(drawn, [0.05, 0.95]).tolist()]

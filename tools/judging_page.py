@@ -1,0 +1,295 @@
+"""Writes the figures of docs/judging.md: how well estimates from few judgments hold, by simulation.
+
+    python tools/judging_page.py [--repetitions 2000] [--data ../shared/data/trec/robust03]
+
+Everything below the line "Written by" of the page is replaced. With the default it takes some minutes. Robust03's runs and
+judgments, where they are there, are real; the others are drawn from a seed.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from judging_populations import WEIGHTS, K, QueryPopulation, Sample, drawn_population, robust_population, whole
+from rankwell.core.tables import Floats
+from rankwell.stats.difference_estimator import SampleEstimate, cross_fitted, estimate
+from rankwell.stats.intervals import student_quantile
+from rankwell.stats.sample_forecast import ForecastItems, forecast
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "judging.md"
+MARK = "<!-- Written by tools/judging_page.py; figures below this line are replaced. -->\n"
+SHARES = (0.05, 0.10, 0.20, 0.50)
+
+
+def ours(sample: Sample, pair: tuple[int, int], judged: int) -> SampleEstimate:
+    """The estimate of a study; halves of the queries at random."""
+    items = sample.items(pair, judged)
+    return estimate(items, cross_fitted(items, np.arange(sample.n) % 2 == 0))
+
+
+class Cell(NamedTuple):
+    """Coverage of both intervals, in per cent, and the bias in its standard errors."""
+
+    these: float
+    like: float
+    bias: float
+
+
+def coverage(population: QueryPopulation, n: int, judged: Sequence[float | int], repetitions: int, seed: int) -> list[Cell]:
+    """The coverage of 95 % intervals at one look, and the bias. judged: shares of the items that decide, or numbers of items."""
+    random, truth = np.random.default_rng(seed), float(population.truth((0, 1)).mean())
+    held = np.zeros((len(judged), repetitions, 2))
+    errors = np.zeros((len(judged), repetitions))
+    for repetition in range(repetitions):
+        sample = Sample.of(population, n, random)
+        here = sample.truth((0, 1))
+        for at, each in enumerate(judged):
+            found = ours(sample, (0, 1), each if isinstance(each, int) else round(each * sample.deciding))
+            like, these = found.queries_like_these(0.95), found.these_queries(0.95)
+            held[at, repetition] = these[0] <= here <= these[1], like is not None and like[0] <= truth <= like[1]
+            errors[at, repetition] = found.mean - here
+    spread = errors.std(axis=1, ddof=1) / np.sqrt(repetitions)
+    bias = np.divide(errors.mean(axis=1), spread, out=np.zeros(len(judged)), where=spread > 0)
+    shares = 100 * held.mean(axis=1)
+    return [Cell(float(these), float(like), float(each)) for (these, like), each in zip(shares, bias, strict=True)]
+
+
+def coverage_rows(populations: Sequence[QueryPopulation], repetitions: int) -> Iterator[list[str]]:
+    """The rows of the table of coverage: these queries / queries like these / bias, at each share and after batches."""
+    for population in populations:
+        for n in (50, 100):
+            batch = min(500, max(100, 3 * n))
+            cells = coverage(population, n, (*SHARES, batch, 2 * batch, 4 * batch), repetitions, seed=n)
+            yield [
+                f"{population.name}, {n} queries",
+                *(f"{each.these:.1f} / {each.like:.1f} / {each.bias:+.1f}" for each in cells),
+            ]
+
+
+def joint_coverage(population: QueryPopulation, n: int, repetitions: int, seed: int = 1) -> tuple[float, float]:
+    """Joint coverage of three pairs at five planned looks, in per cent: for these queries, and for queries like these."""
+    random, level = np.random.default_rng(seed), 1 - 0.05 / 15
+    truths = {pair: float(population.truth(pair).mean()) for pair in combinations(range(3), 2)}
+    held = np.ones((repetitions, 2), dtype=bool)
+    for repetition in range(repetitions):
+        sample = Sample.of(population, n, random)
+        for look in range(1, 6):
+            for pair, truth in truths.items():
+                found = ours(sample, pair, round(look / 5 * 0.5 * sample.deciding))
+                like, these, here = found.queries_like_these(level), found.these_queries(level), sample.truth(pair)
+                held[repetition] &= (these[0] <= here <= these[1], like is not None and like[0] <= truth <= like[1])
+    these, like = (100 * held.mean(axis=0)).tolist()
+    return these, like
+
+
+def wrong_calls(population: QueryPopulation, runs: int, repetitions: int, seed: int = 2) -> dict[str, float]:
+    """The share of studies that call runs different that change places at random: at 20 unplanned looks, and at five planned."""
+    random, own = np.random.default_rng(seed), QueryPopulation(population.name, population.ranks[..., :runs], population.gain)
+    pairs = list(combinations(range(runs), 2))
+    level, called = 1 - 0.05 / (5 * len(pairs)), np.zeros((repetitions, 2), dtype=bool)
+    for repetition in range(repetitions):
+        sample = Sample.of(own, 50, random, swapped=True)
+        for look in range(1, 21):
+            for pair in pairs:
+                found = ours(sample, pair, round(look / 20 * 0.6 * sample.deciding))
+                for place, chosen in enumerate((0.95, level)):
+                    like = found.queries_like_these(chosen)
+                    is_look = place == 0 or look % 4 == 0
+                    called[repetition, place] |= is_look and like is not None and not like[0] <= 0 <= like[1]
+    return dict(zip(("unplanned", "planned"), (100 * called.mean(axis=0)).tolist(), strict=True))
+
+
+DESIGNS = ("depth pool", "uniform", "∝ |c|", "ours")
+
+
+def power_curve(
+    population: QueryPopulation, pair: tuple[int, int], design: str, grid: Sequence[float], repetitions: int
+) -> tuple[Floats, Floats]:
+    """The power at 5 % to find the difference of a pair at shares of the pool, for these queries and for queries like these."""
+    random, n = np.random.default_rng(7), len(population.gain)
+    own = QueryPopulation(population.name, population.ranks[..., list(pair)], population.gain)
+    sign, found = np.sign(own.truth((0, 1)).mean()), np.zeros((len(grid), 2))
+    every = whole(own)
+    for _ in range(repetitions):
+        sample = Sample.of(own, n, random)
+        again = every._replace(u=random.random(len(every.u)))
+        for at, share in enumerate(grid):
+            for place, each in enumerate((again, sample)):
+                interval = _interval(each, design, round(share * len(each.u)), place)
+                found[at, place] += interval is not None and sign * (interval[0] if sign > 0 else interval[1]) > 0
+    return found[:, 0] / repetitions, found[:, 1] / repetitions
+
+
+def _interval(sample: Sample, design: str, judged: int, place: int) -> tuple[float, float] | None:
+    """The 95 % interval of a design: for these queries (place 0), or for queries like these."""
+    if design == "ours":
+        found = ours(sample, (0, 1), min(judged, sample.deciding))
+    elif design == "depth pool":
+        # The best ranks of all queries first; unjudged items count as not relevant, which its interval does not know.
+        best = np.where(sample.ranks > 0, sample.ranks, K + 1).min(axis=1) + sample.u
+        chosen = np.argsort(best)[:judged]
+        weight = WEIGHTS[sample.ranks[:, 1]] - WEIGHTS[sample.ranks[:, 0]]
+        terms = weight[chosen] * sample.gain[chosen]
+        totals = np.bincount(sample.query[chosen], weights=terms, minlength=sample.n)
+        reach = student_quantile(0.95, sample.n - 1) * totals.std(ddof=1) / np.sqrt(sample.n)
+        return float(totals.mean() - reach), float(totals.mean() + reach)
+    else:
+        spread = np.abs(WEIGHTS[sample.ranks[:, 1]] - WEIGHTS[sample.ranks[:, 0]])
+        items = sample.items((0, 1), judged, np.ones(len(spread)) if design == "uniform" else spread)
+        found = estimate(items, np.zeros(sample.n))
+    return found.queries_like_these(0.95) if place else found.these_queries(0.95)
+
+
+def reached(grid: Sequence[float], power: Floats) -> float | None:
+    """The share at which the power reaches 80 %, between the points of the grid; None where it does not."""
+    above = np.flatnonzero(power >= 0.8)
+    if not len(above):
+        return None
+    at = int(above[0])
+    if at == 0:
+        return grid[0]
+    low, high = float(power[at - 1]), float(power[at])
+    return grid[at - 1] + (grid[at] - grid[at - 1]) * (0.8 - low) / (high - low)
+
+
+def forecasts(population: QueryPopulation, n: int, repetitions: int, seed: int = 5) -> tuple[float, float]:
+    """The share of forecasts from 10 % judged to 20 % whose half-width lies within 25 % of the realised one, these and like."""
+    random, good = np.random.default_rng(seed), np.zeros((repetitions, 2))
+    for repetition in range(repetitions):
+        sample = Sample.of(population, n, random)
+        first, second = round(0.1 * sample.deciding), round(0.2 * sample.deciding)
+        items = sample.items((0, 1), first)
+        shares = cross_fitted(items, np.arange(n) % 2 == 0)
+        found = estimate(items, shares)
+        residual = np.where(items.known, items.weight * (items.gain - shares[items.query] * items.prediction), np.nan)
+        prior = sample.prior * (1 - sample.prior)
+        sampled, pi = sample.drawn(second)
+        sums = np.bincount(items.query, weights=items.weight * shares[items.query] * items.prediction, minlength=n).astype(
+            np.float64
+        )
+        known = ForecastItems(n, items.query, items.weight, prior, residual, items.inclusion, sums)
+        future = forecast(known, found.totals, pi, sampled)
+        real = ours(sample, (0, 1), second)
+        for place, (expected, realised) in enumerate(
+            ((future.these[0], np.sqrt(real.sampling_variance)), (future.like[0], real.standard_error))
+        ):
+            good[repetition, place] = abs(expected / realised - 1) <= 0.25
+    these, like = (100 * good.mean(axis=0)).tolist()
+    return these, like
+
+
+GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def power_rows(population: QueryPopulation, repetitions: int) -> Iterator[list[str]]:
+    """The rows of the table of power: the pairs of Robust03 that differ by about .05, and each design."""
+    for pair in combinations(range(population.ranks.shape[2]), 2):
+        size = float(population.truth(pair).mean())
+        if abs(size) < 0.04:
+            continue
+        found = {design: power_curve(population, pair, design, GRID, repetitions) for design in DESIGNS}
+        shares = {design: [reached(GRID, each) for each in curves] for design, curves in found.items()}
+        cells = [" / ".join("–" if each is None else f"{100 * each:.0f}" for each in shares[design][::-1]) for design in DESIGNS]
+        ratios = [
+            "–" if one is None or other is None else f"{100 * one / other:.0f}"
+            for one, other in zip(shares["ours"][::-1], shares["uniform"][::-1], strict=True)
+        ]
+        yield [f"runs {pair[0] + 1} and {pair[1] + 1}, {abs(size):.3f}", *cells, " / ".join(ratios)]
+
+
+TEXTS = {
+    "head": """
+## How well it holds
+
+By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in
+`tools/judging_page.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
+Robust03.
+""",
+    "coverage": """### Coverage and bias
+
+How often the unadjusted 95 % interval at one look holds the difference of these queries / of all queries, in per cent
+/ the bias in its standard errors, by the share of deciding items that is judged, and after batches of the default
+size:
+""",
+    "others": """With 6 % relevant and 40 judgments in all, of 50 queries, the intervals hold {:.1f} % and {:.1f} %. All
+intervals of three pairs at five planned looks hold together in {:.1f} % (these queries) and {:.1f} % (queries like these) of
+studies; 95 % is planned.
+""",
+    "calls": """### Wrong calls
+
+Runs that change places at random in every query, 50 queries: how often a difference is called at any of 20 looks at
+95 %, and at five planned ones, in per cent:
+""",
+    "forecasts": """### Forecasts
+
+Share of forecasts at 10 % judged whose half-width at 20 % lies within 25 % of the realised one, for these queries /
+queries like these, with 100 queries. Where few items are relevant, a tenth of the pool shows too few of them for
+that:
+""",
+    "power": """### Judgments that 80 % power takes
+
+Robust03, 100 topics, pairs of runs that differ by about .05 in SDCG@10: the share of the pool, in per cent, at which
+the 95 % interval excludes 0 on the right side in 80 % of studies, for queries like these / these queries; – is not
+reached. The depth pool counts unjudged items as not relevant, so that its intervals hold too seldom: its figures do
+not recommend it.
+""",
+}
+"""The words around the tables."""
+
+
+def page(repetitions: int, data: Path) -> str:
+    """The text below the mark."""
+    graded = drawn_population("35 % relevant", relevant=0.35, noise=(2.2, 1.6, 1.6))
+    rare = drawn_population("6 % relevant", relevant=0.06, noise=(2.2, 1.6))
+    two = QueryPopulation(graded.name, graded.ranks[..., :2], graded.gain)
+    robust = robust_population(data) if data.is_dir() else None
+    populations = [two, rare, *([QueryPopulation("Robust03, two runs", robust.ranks[..., 1:3], robust.gain)] if robust else [])]
+    head = ["these / like / bias", *(f"{100 * share:.0f} %" for share in SHARES), "1 batch", "2 batches", "4 batches"]
+    coverages = table(head, list(coverage_rows(populations, repetitions)))
+    sparse = coverage(rare, 50, (40,), repetitions, seed=9)[0]
+    joint = joint_coverage(graded, 50, repetitions // 2)
+    calls = {runs: wrong_calls(graded, runs, repetitions // 2) for runs in (2, 3)}
+    planned = {population.name: forecasts(population, 100, repetitions // 4) for population in populations}
+    shares = [[name, f"{each[0]:.0f} / {each[1]:.0f}"] for name, each in planned.items()]
+    wrong = [[str(n), f"{each['unplanned']:.1f}", f"{each['planned']:.1f}"] for n, each in calls.items()]
+    parts = [
+        TEXTS["head"].format(f"{repetitions:,}"),
+        TEXTS["coverage"],
+        coverages,
+        TEXTS["others"].format(sparse.these, sparse.like, *joint),
+        TEXTS["calls"],
+        table(["runs", "20 unplanned looks", "5 planned looks"], wrong),
+        TEXTS["forecasts"],
+        table(["population", "these / like"], shares),
+    ]
+    if robust:
+        head = ["queries like these / these queries", *(name.replace("|", "\\|") for name in DESIGNS), "ours of uniform, %"]
+        parts += [TEXTS["power"], table(head, list(power_rows(robust, repetitions // 4)))]
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=2000)
+    parser.add_argument("--data", type=Path, default=PAGE.parents[2] / "shared" / "data" / "trec" / "robust03")
+    options = parser.parse_args()
+    text = PAGE.read_text(encoding="utf-8").partition(MARK)[0].rstrip() + "\n\n"
+    PAGE.write_text(text + MARK + page(options.repetitions, options.data), encoding="utf-8")
+    sys.stdout.write(f"wrote {PAGE}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
