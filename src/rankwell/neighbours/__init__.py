@@ -7,13 +7,13 @@ what is clearly above or below, and the rest is scored in float64 by `rankwell.c
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rankwell.core.kernels.products import Best, Exclude, ExcludedPairs, Exclusion, Groups, Multiplier, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, score_pairs
-from rankwell.core.kernels.sweep import Passes, QueryRange, SomeFindings, Sweep, plan_passes, ranges_of
+from rankwell.core.kernels.sweep import DeviceSearch, Passes, QueryRange, RankTargets, SomeFindings, Sweep, plan_passes, ranges_of
 from rankwell.core.kernels.workers import blas_threads, processors, spare_memory
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
@@ -40,7 +40,8 @@ _WORTH_A_WORKER = 1 << 22  # products
 class Backend:
     """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block sizes are those that suit it.
 
-    parallel: whether several multipliers work at once, each on a share of the processors.
+    parallel: whether several multipliers work at once, each on a share of the processors. device: does all of a task on a device
+    of that name; `open` is never called then.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Backend:
     query_block: int
     item_block: int
     parallel: bool = False
+    device: "Callable[[SearchTask, str | None], DeviceSearch] | None" = None
 
 
 BACKENDS: Catalogue[Backend] = Catalogue("neighbours", "search backend")
@@ -124,7 +126,7 @@ def search(
     """
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
-    task = _Task(queries, items, options, progress)
+    task = SearchTask(queries, items, options, progress)
     depth = min(k, task.items.n)
     shape = task.queries.n, k
     positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
@@ -132,7 +134,10 @@ def search(
     def _finish(findings: _BestItems) -> None:
         positions[findings.queries, :depth], scores[findings.queries, :depth] = findings.best()
 
-    if depth:
+    device = task.on_device() if depth else None
+    if device is not None:
+        positions[:, :depth], scores[:, :depth] = device.best(depth)
+    elif depth:
         task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
@@ -153,7 +158,7 @@ def ranks_of(
     table. Excluded items are not counted; to request one is an error. The rank of an item is `above + 1` at best and
     `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
     """
-    task = _Task(queries, items, options, progress)
+    task = SearchTask(queries, items, options, progress)
     if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
         raise BadInput(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
@@ -171,13 +176,6 @@ def ranks_of(
     return _counted(task, wanted.shape, _wanted, places)
 
 
-class RankTargets(NamedTuple):
-    """Items whose ranks are counted, (queries, m): exact scores, NaN for none, and places among items of equal score."""
-
-    scores: Floats
-    places: Ints
-
-
 @takes_options(SearchOptions)
 def counts_among(
     queries: Embeddings | Vectors,
@@ -192,11 +190,16 @@ def counts_among(
 
     places: (items,) that of each item among items of equal score; its position where it is None.
     """
-    task = _Task(queries, items, options, progress)
+    task = SearchTask(queries, items, options, progress)
     return _counted(task, wanted.scores.shape, lambda part: RankTargets(wanted.scores[part], wanted.places[part]), places)
 
 
-def _counted(task: "_Task", shape: tuple[int, ...], wanted: Callable[[slice], RankTargets], places: Ints | None) -> RankCounts:
+def _counted(
+    task: "SearchTask", shape: tuple[int, ...], wanted: Callable[[slice], RankTargets], places: Ints | None
+) -> RankCounts:
+    device = task.on_device()
+    if device is not None:
+        return device.counts(shape[1], wanted, places)
     found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
 
     def _finish(findings: _RankCounts) -> None:
@@ -207,7 +210,7 @@ def _counted(task: "_Task", shape: tuple[int, ...], wanted: Callable[[slice], Ra
     return found
 
 
-class _Task:
+class SearchTask:
     """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the passes over the items."""
 
     def __init__(
@@ -216,16 +219,20 @@ class _Task:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
         self._backend, self._device, self._progress, self._done = BACKENDS[options.backend], options.device, progress, 0
-        self._lock, self._memory = Lock(), options.memory
+        self._lock, self.memory = Lock(), options.memory
         self.query_block = self._backend.query_block if options.query_block is None else options.query_block
-        self._item_block = self._backend.item_block if options.item_block is None else options.item_block
+        self.item_block = self._backend.item_block if options.item_block is None else options.item_block
         if options.item_block is None and self._backend.parallel:
-            self._item_block = max(256, min(self._item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
-        if min(self.query_block, self._item_block) < 1:
-            raise BadUsage(f"blocks of {self.query_block} queries and {self._item_block} items; a block has one or more.")
+            self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
+        if min(self.query_block, self.item_block) < 1:
+            raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
         if options.memory is not None and options.memory < 1:
             raise BadUsage(f"a memory of {options.memory} bytes; it has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
+
+    def on_device(self) -> DeviceSearch | None:
+        """The task on a device, where the backend does it there."""
+        return None if self._backend.device is None else self._backend.device(self, self._device)
 
     def run(
         self, begin: Callable[[Space, QueryRange], SomeFindings], finish: Callable[[SomeFindings], None], bytes_each: int
@@ -235,7 +242,7 @@ class _Task:
         Where one gives up, because products in float32 distinguish too few pairs, it is made again in float64.
         """
         space, n = Space(self.queries, self.items, self.metric), self.queries.n
-        memory = spare_memory() if self._memory is None else self._memory
+        memory = spare_memory() if self.memory is None else self.memory
         passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
         with blas_threads(workers):
@@ -257,10 +264,10 @@ class _Task:
         """Finishes the findings of some queries in one pass over the items; the ranges of those that gave up."""
 
         def _start(vectors: Reals) -> Multiplier:
-            return self._backend.open(vectors, self.query_block, self._item_block, self._device)
+            return self._backend.open(vectors, self.query_block, self.item_block, self._device)
 
         shared = self._backend.parallel
-        sweep = Sweep(space, self.items.n, _start, item_block=self._item_block, workers=workers, shared=shared)
+        sweep = Sweep(space, self.items.n, _start, item_block=self.item_block, workers=workers, shared=shared)
         return sweep.run(parts, lambda part: begin(space, part), finish)
 
     def advance(self, products: int) -> None:
@@ -285,7 +292,7 @@ class _Task:
 class _Findings:
     """A range of queries, and the number of their products that are done."""
 
-    def __init__(self, task: _Task, space: Space, part: QueryRange) -> None:
+    def __init__(self, task: SearchTask, space: Space, part: QueryRange) -> None:
         self._task, self._space, self._first, self._block = task, space, part.rows.start, part.block
         self.queries, self._done = part.queries, 0
 
@@ -310,7 +317,7 @@ class _Findings:
 class _BestItems(_Findings):
     """The shortlists of a range of queries."""
 
-    def __init__(self, task: _Task, space: Space, part: QueryRange, k: int) -> None:
+    def __init__(self, task: SearchTask, space: Space, part: QueryRange, k: int) -> None:
         super().__init__(task, space, part)
         self._k = k
         patience = np.inf if space.double else _PATIENCE
@@ -342,7 +349,7 @@ class _BestItems(_Findings):
 class _RankCounts(_Findings):
     """The rank counts of the wanted items of a range of queries. places: of all items, as in `ranks_of`."""
 
-    def __init__(self, task: _Task, space: Space, part: QueryRange, wanted: RankTargets, places: Ints | None) -> None:
+    def __init__(self, task: SearchTask, space: Space, part: QueryRange, wanted: RankTargets, places: Ints | None) -> None:
         super().__init__(task, space, part)
         self._wanted, self._places, scores = wanted, places, wanted.scores
         self._missing = np.isnan(scores)

@@ -33,18 +33,20 @@ class Exclusion:
     """The excluded pairs of two tables: by name, never by position, or by label. Raises BadInput for a wrong number of labels."""
 
     def __init__(self, queries: Embeddings, items: Embeddings, exclude: Exclude, groups: Groups | None) -> None:
-        self._self = _same_name(queries, items) if exclude == "self" else None
-        self._labels = None if groups is None else _numbered(groups, queries.n, items.n)
+        self.same_name = _same_name(queries, items) if exclude == "self" else None
+        """(queries,) the position of the item with the query's name, -1 for none; None where names exclude nothing."""
+        self.labels = None if groups is None else _numbered(groups, queries.n, items.n)
+        """The labels of queries and items as numbers; None where labels exclude nothing."""
 
     def excluded(self, rows: slice, start: int, n: int) -> ExcludedPairs:
         """The excluded pairs of some queries with n items from `start` on; counted within both."""
         found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-        if self._self is not None:
-            place = self._self[rows] - start
+        if self.same_name is not None:
+            place = self.same_name[rows] - start
             inside = np.flatnonzero((place >= 0) & (place < n))
             found.append((inside, place[inside]))
-        if self._labels is not None:
-            labels, others = self._labels
+        if self.labels is not None:
+            labels, others = self.labels
             row, column = np.nonzero(labels[rows][:, None] == others[start : start + n])
             found.append((row, column))
         return ExcludedPairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
@@ -52,10 +54,10 @@ class Exclusion:
     def is_excluded(self, rows: Ints, columns: Ints) -> Bools:
         """(pairs,) whether the item is excluded for the query."""
         excluded = np.zeros(len(rows), dtype=np.bool_)
-        if self._self is not None:
-            excluded |= self._self[rows] == columns
-        if self._labels is not None:
-            excluded |= self._labels[0][rows] == self._labels[1][columns]
+        if self.same_name is not None:
+            excluded |= self.same_name[rows] == columns
+        if self.labels is not None:
+            excluded |= self.labels[0][rows] == self.labels[1][columns]
         return excluded
 
 

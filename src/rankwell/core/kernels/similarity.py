@@ -143,24 +143,28 @@ class Space:
             raise BadInput(f"{what}; both come from one model.")
         self.metric: Metric = metric
         self._tables = {"query": queries, "item": items}
-        self._whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
-        self._d = queries.dimensions
-        self.width = self._d + (metric == "l2")
-        self._centre = np.zeros(self._d, dtype=np.float32)
+        self.is_whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
+        self.dimensions = queries.dimensions
+        self.width = self.dimensions + (metric == "l2")
+        self.centre = np.zeros(self.dimensions, dtype=np.float32)
         if metric == "l2" and items.n:
             first = np.asarray(items.vectors[:4096]).astype(np.float64)
             with np.errstate(all="ignore"):
                 centre = np.nan_to_num(first.mean(axis=0), posinf=0.0, neginf=0.0).clip(-1e9, 1e9)
-            self._centre = (np.rint(centre) if self._whole else centre).astype(np.float32)
+            self.centre = (np.rint(centre) if self.is_whole else centre).astype(np.float32)
         self.double = double
         self.dtype = np.dtype(np.float64 if double else np.float32)
         # Roundings in a product: of both vectors, of d multiplications and additions, and of the norms that enter; beside a
         # float64 product those in the exact score count as well.
-        steps = {"cosine": 1.5 * self._d + 16, "dot": self._d + 16, "l2": 2 * self._d + 32}[metric]
+        steps = {"cosine": 1.5 * self.dimensions + 16, "dot": self.dimensions + 16, "l2": 2 * self.dimensions + 32}[metric]
         steps *= 2.0**-52 if double else 2.0**-24
         if steps > 0.5:
-            raise BadInput(f"{self._d} dimensions; vectors of {2**21} at most can be compared.")
+            raise BadInput(f"{self.dimensions} dimensions; vectors of {2**21} at most can be compared.")
         self._share = steps / (1 - steps)
+
+    def in_double(self) -> "Space":
+        """The same space with products in float64."""
+        return Space(self._tables["query"], self._tables["item"], self.metric, double=True)
 
     def queries(self, start: int, stop: int, out: Reals | None = None) -> Block:
         """Some queries, ready in `out`. Raises BadInput that names one that is not finite, zero under cosine, or too long."""
@@ -184,16 +188,16 @@ class Space:
             if self.metric == "dot":
                 out = plain
             elif raw.dtype.itemsize == 8:
-                np.subtract(raw, self._centre, out=out[:, : self._d], casting="same_kind")
+                np.subtract(raw, self.centre, out=out[:, : self.dimensions], casting="same_kind")
             else:
-                np.subtract(plain, self._centre, out=out[:, : self._d])
-            moved = out[:, : self._d]
+                np.subtract(plain, self.centre, out=out[:, : self.dimensions])
+            moved = out[:, : self.dimensions]
             squares = np.vecdot(moved, moved).astype(np.float64)
             self._refuse(side, start, raw, ~(squares < _LONGEST_UNSCALED**2))
         # Squares of very small numbers may have been lost below the smallest float32.
-        reach = np.sqrt(squares * (1 + self._share) + self._d * 2.0**-148)
+        reach = np.sqrt(squares * (1 + self._share) + self.dimensions * 2.0**-148)
         if self.metric == "l2":
-            out[:, self._d] = 1 if side == "query" else -squares / 2
+            out[:, self.dimensions] = 1 if side == "query" else -squares / 2
             squares = self._moved_squares(raw) if side == "query" else squares
         return Block(out, reach, squares)
 
@@ -211,11 +215,11 @@ class Space:
 
     def _moved_squares(self, raw: Vectors) -> Floats:
         def _work(part: slice) -> Floats:
-            moved = raw[part].astype(np.float64) - self._centre
+            moved = raw[part].astype(np.float64) - self.centre
             moved *= moved
             return sum_rows(moved)
 
-        return _in_parts(_work, len(raw), self._d)
+        return _in_parts(_work, len(raw), self.dimensions)
 
     def _refuse(self, side: Literal["query", "item"], start: int, raw: Vectors, bad: Bools) -> None:
         """Raises BadInput that says what is wrong with the first bad vector, if there is one."""
@@ -228,19 +232,19 @@ class Space:
         raise BadInput(f"{what}; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
-        """The greatest distance of a product from the place of its exact score, for norms up to the given ones."""
+        """The largest distance of a product from the place of its exact score, for norms up to these arrays or tensors."""
         mass = query_reach * item_reach
         extra = 0.0
         if self.metric == "l2":
             mass = mass + item_reach**2 / 2
-            extra = (self._d + 16) * 2.0**-52 * (query_reach + item_reach) ** 2
-        bound = self._share * mass + self._d * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
-        if self._whole and self.metric != "cosine":
+            extra = (self.dimensions + 16) * 2.0**-52 * (query_reach + item_reach) ** 2
+        bound = self._share * mass + self.dimensions * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
+        if self.is_whole and self.metric != "cosine":
             # Sums of integers, and of halves, below 2^23 are exact.
-            bound = np.where(mass < 2.0**23, 0.0, bound)
+            bound = bound * (mass >= 2.0**23)
         return bound * (1 + 1e-9) + extra
 
-    def place(self, scores: Floats, squares: Floats) -> Floats:
+    def place(self, scores: Any, squares: Any) -> Any:
         """Exact scores among the products; never falls where scores rise. squares: the `squares` of the scores' queries."""
         return (squares - scores * scores) / 2 if self.metric == "l2" else scores
 

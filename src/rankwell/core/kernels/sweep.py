@@ -7,9 +7,33 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import Block, Reals, Space
 from rankwell.core.kernels.workers import in_threads
+from rankwell.core.tables import Floats, Ints, RankCounts
 
 _READY_BYTES = 48 << 20
 _MOST_TILES, _EACH = 32, 4
+
+
+class RankTargets(NamedTuple):
+    """Items whose ranks are counted, (queries, m): exact scores, NaN for none, and places among items of equal score."""
+
+    scores: Floats
+    places: Ints
+
+
+TargetsOf = Callable[[slice], RankTargets]
+"""Gives the targets of a range of queries."""
+
+
+class DeviceSearch(Protocol):
+    """A task that is done on a device as a whole, with the same results and errors."""
+
+    def best(self, k: int) -> tuple[Ints, Floats]:
+        """(queries, k) positions and exact scores of the best items; k is not above the number of items."""
+        ...
+
+    def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
+        """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
+        ...
 
 
 class Loads(Protocol):

@@ -1,0 +1,28 @@
+"""Search with torch, on a GPU where there is one: half-precision products, shortlists and exact scores stay on the device."""
+
+from rankwell.core.kernels.products import Multiplier
+from rankwell.core.kernels.sweep import DeviceSearch
+from rankwell.errors import BadUsage
+from rankwell.neighbours import BACKENDS, Backend, SearchTask, optional
+
+
+def _open(task: SearchTask, device: str | None) -> DeviceSearch:
+    torch = optional("torch", "torch", "torch")
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=device, dtype=torch.float64)
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        raise BadUsage(
+            f"torch cannot use the device {device!r} ({str(error).splitlines()[0]}); leave it out, or name cpu."
+        ) from error
+    from rankwell.neighbours.torch_device.sweep import TorchSearch
+
+    return TorchSearch(task, torch.device(device))
+
+
+def _multiplier(*_: object) -> Multiplier:
+    raise RuntimeError("the backend torch does whole tasks on a device")
+
+
+BACKENDS.add("torch", Backend("torch", _multiplier, 8192, 16_384, device=_open))

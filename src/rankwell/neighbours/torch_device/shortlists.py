@@ -1,0 +1,136 @@
+"""Shortlists on a device: the candidates of each query with bounds of their places; `products.Shortlist` in torch."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from rankwell.core.kernels.products import width
+from rankwell.core.kernels.similarity import Space
+
+Tensor = torch.Tensor
+_CELLS = 1 << 24
+_PATIENCE = 8
+
+
+class DeviceShortlist:
+    """Up to `width` candidates per query, in any order; those that cannot be among the best k any more are dropped.
+
+    score: exact scores of (rows, positions). is_excluded: whether the pairs of (rows, positions) are excluded, None for none.
+    """
+
+    def __init__(
+        self,
+        k: int,
+        space: Space,
+        squares: Tensor,
+        score: Callable[[Tensor, Tensor], Tensor],
+        is_excluded: Callable[[Tensor, Tensor], Tensor] | None,
+    ) -> None:
+        n, device = len(squares), squares.device
+        self._k, self._space, self._squares, self._score, self._is_excluded = k, space, squares, score, is_excluded
+        self.width = width(k)
+        self._most = k + (self.width - k) // 2
+        self.count = torch.zeros(n, dtype=torch.int32, device=device)
+        self.position = torch.zeros((n, self.width), dtype=torch.int64, device=device)
+        self.upper, self.lower = (torch.full((n, self.width), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
+        self._floor, self.entry = (torch.full((n,), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
+        self._slots = torch.arange(self.width, device=device)
+        self._settled, self._limit = 0, _PATIENCE * n * self.width
+
+    def loses_patience(self) -> bool:
+        """Whether products distinguish so little that many times the room was scored exactly; the count begins anew then."""
+        loses = self._settled > self._limit
+        self._settled = 0 if loses else self._settled
+        return loses
+
+    def offer(self, rows: Tensor, positions: Tensor, upper: Tensor, lower: Tensor) -> None:
+        """Adds candidates, ascending by query; upper, lower: bounds of their places."""
+        while len(rows):
+            inside = upper >= self.entry[rows]
+            rows, positions, upper, lower = rows[inside], positions[inside], upper[inside], lower[inside]
+            if not len(rows):
+                return
+            present, lengths = torch.unique_consecutive(rows, return_counts=True)
+            begin = torch.cumsum(lengths, dim=0) - lengths - self.count[present]
+            slot = torch.arange(len(rows), device=rows.device) - torch.repeat_interleave(begin, lengths)
+            fits = slot < self.width
+            at = rows[fits], slot[fits]
+            self.position[at], self.upper[at], self.lower[at] = positions[fits], upper[fits], lower[fits]
+            self.count[present] = (self.count[present] + lengths).clamp(max=self.width).to(torch.int32)
+            self.make_room(present[self.count[present] >= self.width])
+            rows, positions, upper, lower = rows[~fits], positions[~fits], upper[~fits], lower[~fits]
+
+    def make_room(self, rows: Tensor) -> None:
+        """Drops candidates that are clearly below the k-th best; where that leaves little room, scores the others exactly."""
+        self.drop(rows)
+        crowded = rows[self.count[rows] > self._most]
+        for part in self._parts(crowded):
+            self._settle(part)
+
+    def crowded(self) -> Tensor:
+        """The queries with little room."""
+        return torch.nonzero(self.count > self._most)[:, 0]
+
+    def _parts(self, rows: Tensor) -> tuple[Tensor, ...]:
+        return rows.split(max(1, _CELLS // (self.width * 64))) if len(rows) else ()
+
+    def drop(self, rows: Tensor) -> None:
+        """Raises `entry` to what the candidates of some queries show, and drops those below it and those that are excluded."""
+        for part in self._parts(rows):
+            position = self.position[part]
+            stays = self._slots < self.count[part][:, None]
+            if self._is_excluded is not None:
+                stays &= ~self._is_excluded(part[:, None].expand_as(position), position)
+            lower = torch.where(stays, self.lower[part], -np.inf)
+            kth = torch.topk(lower, self._k, dim=1).values[:, -1]
+            self._floor[part] = torch.maximum(self._floor[part], kth)
+            self.entry[part] = torch.maximum(self.entry[part], self._floor[part])
+            stays &= self.upper[part] >= self._floor[part][:, None]
+            order = torch.sort((~stays).to(torch.uint8), dim=1, stable=True).indices
+            count = stays.sum(dim=1)
+            self.position[part] = position.gather(1, order)
+            beyond = self._slots >= count[:, None]
+            for bounds in (self.upper, self.lower):
+                bounds[part] = bounds[part].gather(1, order).masked_fill(beyond, -np.inf)
+            self.count[part] = count.to(torch.int32)
+
+    def _settle(self, rows: Tensor) -> None:
+        """Keeps the exact best k: from here on an item must score higher than the k-th, not the same."""
+        self._settled += int(self.count[rows].sum())
+        positions, scores = self._exact(rows)
+        found = positions >= 0
+        squares = self._squares[rows]
+        place = torch.where(found, self._space.place(torch.nan_to_num(scores), squares[:, None]), -np.inf)
+        self.position[rows, : self._k] = positions.clamp(min=0)
+        for bounds in (self.upper, self.lower):
+            bounds[rows] = -np.inf
+            bounds[rows, : self._k] = place
+        self.count[rows] = found.sum(dim=1).to(torch.int32)
+        sure = found[:, -1]
+        rows, last, squares = rows[sure], scores[sure, -1], squares[sure]
+        place = self._space.place(last, squares)
+        after = place if self._space.metric == "l2" else torch.nextafter(last, torch.full_like(last, np.inf))
+        self._floor[rows] = torch.maximum(self._floor[rows], place)
+        self.entry[rows] = torch.maximum(self.entry[rows], after)
+
+    def _exact(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The best k of some queries' candidates by exact score, then by position; -1 and NaN where there are fewer."""
+        here = self._slots < self.count[rows][:, None]
+        owner, slot = torch.nonzero(here, as_tuple=True)
+        position = torch.where(here, self.position[rows], torch.iinfo(torch.int64).max)
+        scores = torch.full(position.shape, -np.inf, dtype=torch.float64, device=position.device)
+        scores[owner, slot] = self._score(rows[owner], position[owner, slot])
+        position, order = torch.sort(position, dim=1)
+        scores, best = torch.sort(scores.gather(1, order), dim=1, descending=True, stable=True)
+        position, scores = position.gather(1, best)[:, : self._k], scores[:, : self._k]
+        found = torch.arange(self._k, device=rows.device) < here.sum(dim=1)[:, None]
+        return torch.where(found, position, -1), torch.where(found, scores, np.nan)
+
+    def best(self) -> tuple[Tensor, Tensor]:
+        """(queries, k) the positions and exact scores of the best items of every query, on the host."""
+        every = torch.arange(len(self.count), device=self.count.device)
+        self.drop(every)
+        parts = [tuple(each.cpu() for each in self._exact(part)) for part in self._parts(every)]
+        positions, scores = (torch.cat(column) for column in zip(*parts, strict=True))
+        return positions, scores
