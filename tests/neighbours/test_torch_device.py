@@ -70,7 +70,7 @@ def test_lists_and_counts_have_the_bytes_of_numpy_whatever_the_blocks(metric, dt
     options = {"metric": metric, "exclude": "self"}
     expected = lists(items[:60], items, **options), counts(items[:60], items, wanted, **options)
 
-    for item_block, query_block in ((None, None), (250, 17), (97, 60)):
+    for item_block, query_block in ((None, None), (250, 17)):
         blocks = {"backend": "torch", "item_block": item_block, "query_block": query_block}
         assert lists(items[:60], items, **options, **blocks) == expected[0]
         assert counts(items[:60], items, wanted, **options, **blocks) == expected[1]
@@ -106,12 +106,13 @@ def test_vectors_that_halves_do_not_distinguish_go_on_in_higher_precision(metric
 
     monkeypatch.setattr(vectors.Vectors, "products", watched)
     rng = np.random.default_rng(5)
-    items = (rng.integers(-40, 41, size=(3000, 12)) + 2**20).astype(np.float32)
-    wanted = rng.integers(0, 3000, (15, 1))
+    items = (rng.integers(-40, 41, size=(1500, 12)) + 2**20).astype(np.float32)
+    wanted = rng.integers(0, 1500, (15, 1))
 
-    assert lists(items[:15], items, metric=metric, backend="torch", item_block=200) == lists(items[:15], items, metric=metric)
+    assert lists(items[:15], items, metric=metric, backend="torch", item_block=400) == lists(items[:15], items, metric=metric)
     assert counts(items[:15], items, wanted, metric=metric, backend="torch") == counts(items[:15], items, wanted, metric=metric)
-    assert levels >= ({vectors.HALF, vectors.SINGLE} if metric == "l2" else {vectors.HALF, vectors.SINGLE, vectors.DOUBLE})
+    # Moved to their centre, these vectors are small integers.
+    assert levels == ({vectors.HALF} if metric == "l2" else {vectors.HALF, vectors.SINGLE, vectors.DOUBLE})
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -121,6 +122,8 @@ def test_no_product_in_halves_is_further_from_its_score_than_the_bound(metric, d
     for d in (1, 5, 64, 700):
         scale = 1 if np.dtype(dtype).kind in "iu" else 10.0 ** rng.uniform(-3, 2, (40, 1))
         queries, items = ((rng.standard_normal((40, d)) * 9 * scale + 12).astype(dtype) for _ in range(2))
+        for table in (queries, items):
+            table[~table.any(axis=1)] = 1
         space, multiplier = vectors_of(queries, items, metric)
         left, right = (multiplier.ready(gallery.on_device(each, "cpu")) for each in (queries, items))
         rows, columns = np.divmod(np.arange(1600), 40)
@@ -166,8 +169,8 @@ def test_sums_that_tensor_cores_truncate_stay_within_the_bound(kind, model):
 
 def test_truncated_sums_come_near_the_bound_and_break_that_of_ieee_arithmetic():
     d = 768
-    left, right = np.full(d, 1.0), np.full(d, 2 - 2.0**-10)
-    left[0], left[1:] = 2.0, 2.0**-13 * (2 - 2.0**-10)
+    left, right = np.full(d, 2.0**-12), np.full(d, 2.0**-12 * (2 - 2.0**-10))
+    left[0] = right[0] = 1.0
     one, other = ([Fraction(float(number)) for number in each.astype(np.float16)] for each in (left, right))
     exact, found = sum(a * b for a, b in zip(one, other, strict=True)), dot(one, other, *MODELS["V100"])
     mass = sum(abs(a * b) for a, b in zip(one, other, strict=True))
@@ -239,31 +242,28 @@ from rankwell.neighbours.torch_device import fused
 
 launches, append = [], fused.append
 fused.append = lambda *words: (launches.append(1), append(*words))
-for name in sys.argv[1:]:
+options = {"k": 5, "exclude": "self", "groups": Groups([0] * 20, [row % 3 for row in range(300)])}
+for name, metric in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
     items = np.load(name)
-    groups = Groups([0] * 20, [row % 3 for row in range(len(items))])
-    for metric in ("cosine", "dot", "l2"):
-        found = search(
-            items[:20], items, k=5, metric=metric, exclude="self", groups=groups, backend="torch", item_block=150
-        )
-        print((found.positions.tobytes() + found.scores.tobytes()).hex())
+    found = search(items[:20], items, metric=metric, backend="torch", item_block=200, **options)
+    print((found.positions.tobytes() + found.scores.tobytes()).hex())
 print(len(launches))
 """
 
 
 def test_the_kernel_in_tritons_interpreter_gives_the_bytes_of_numpy(tmp_path):
     pytest.importorskip("triton")
-    better = np.linspace(1, 60, 300)[:, None] * np.ones((1, 8))  # each overflows the lists
+    better = np.linspace(1, 60, 300)[:, None] * np.ones((1, 8))  # so many reach the bound that lists overflow
     tables = {"halves": made(10, 300, 40, "float16"), "bytes": made(11, 300, 70, "int8"), "better": better.astype(np.float32)}
     for name, table in tables.items():
-        table[table.astype(np.float64).sum(axis=1) == 0] = 1
         np.save(tmp_path / f"{name}.npy", table)
-    words = [sys.executable, "-c", KERNEL, *(str(tmp_path / f"{name}.npy") for name in tables)]
-    done = subprocess.run(words, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, encoding="utf-8")
+    cases = [("halves", "cosine"), ("halves", "l2"), ("bytes", "dot"), ("better", "dot")]
+    words = [word for name, metric in cases for word in (str(tmp_path / f"{name}.npy"), metric)]
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", KERNEL, *words], env=environment, capture_output=True, encoding="utf-8")
 
     assert done.returncode == 0, done.stderr
     *found, launches = done.stdout.split()
-    labels = [row % 3 for row in range(300)]
-    options = {"k": 5, "exclude": "self", "groups": Groups([0] * 20, labels)}
-    assert found == [lists(table[:20], table, metric=metric, **options).hex() for table in tables.values() for metric in METRICS]
-    assert int(launches) >= 9
+    options = {"k": 5, "exclude": "self", "groups": Groups([0] * 20, [row % 3 for row in range(300)])}
+    assert found == [lists(tables[name][:20], tables[name], metric=metric, **options).hex() for name, metric in cases]
+    assert int(launches) == len(cases)

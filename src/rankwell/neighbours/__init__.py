@@ -134,8 +134,7 @@ def search(
     def _finish(findings: _BestItems) -> None:
         positions[findings.queries, :depth], scores[findings.queries, :depth] = findings.best()
 
-    device = task.on_device() if depth else None
-    if device is not None:
+    if depth and (device := task.on_device()) is not None:
         positions[:, :depth], scores[:, :depth] = device.best(depth)
     elif depth:
         task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
@@ -173,7 +172,7 @@ def ranks_of(
         scores[row, column] = task.score(row + part.start, mine[row, column])
         return RankTargets(scores, mine if places is None else places[mine])
 
-    return _counted(task, wanted.shape, _wanted, places)
+    return _counted(task, wanted.shape[1], _wanted, places)
 
 
 @takes_options(SearchOptions)
@@ -191,22 +190,20 @@ def counts_among(
     places: (items,) that of each item among items of equal score; its position where it is None.
     """
     task = SearchTask(queries, items, options, progress)
-    return _counted(task, wanted.scores.shape, lambda part: RankTargets(wanted.scores[part], wanted.places[part]), places)
+    return _counted(task, wanted.scores.shape[1], lambda part: RankTargets(wanted.scores[part], wanted.places[part]), places)
 
 
-def _counted(
-    task: "SearchTask", shape: tuple[int, ...], wanted: Callable[[slice], RankTargets], places: Ints | None
-) -> RankCounts:
-    device = task.on_device()
-    if device is not None:
-        return device.counts(shape[1], wanted, places)
+def _counted(task: "SearchTask", m: int, wanted: Callable[[slice], RankTargets], places: Ints | None) -> RankCounts:
+    if (device := task.on_device()) is not None:
+        return device.counts(m, wanted, places)
+    shape = task.queries.n, m
     found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
 
     def _finish(findings: _RankCounts) -> None:
         for whole, part in zip(found, findings.found(), strict=True):
             whole[findings.queries] = part
 
-    task.run(lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places), _finish, 64 * shape[1])
+    task.run(lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places), _finish, 64 * m)
     return found
 
 

@@ -23,10 +23,10 @@ class KernelTile(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Lists of candidates that the kernel appends to. count: (queries,) int32, beyond the width where there was no room."""
+    """Lists of candidates that the kernel appends to. counts: (queries,) int32, beyond the width where there was no room."""
 
-    count: Tensor
-    position: Tensor
+    counts: Tensor
+    positions: Tensor
     upper: Tensor
     lower: Tensor
 
@@ -85,8 +85,9 @@ def append(
     cut, unit, slack = bounds
     n, m = len(queries), len(items)
     query_factor, item_factor = factors or (scale, scale)
-    _append[(triton.cdiv(n, tile.queries) * triton.cdiv(m, tile.items),)](
+    kernel: Any = _append
+    kernel[(triton.cdiv(n, tile.queries) * triton.cdiv(m, tile.items),)](
         queries, items, scale, query_factor, item_factor, unit, cut, slack, *lists, n, m, queries.shape[1],
-        lists.position.shape[1], first, has_factors=factors is not None, block_q=tile.queries, block_x=tile.items,
+        lists.positions.shape[1], first, has_factors=factors is not None, block_q=tile.queries, block_x=tile.items,
         block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages,
     )  # fmt: skip

@@ -39,18 +39,18 @@ class TorchSearch:
     """A search on a device; `rankwell.neighbours.DeviceSearch`."""
 
     def __init__(self, task: SearchTask, device: torch.device) -> None:
-        self._task, self.device = task, device
-        self._space = Space(task.queries, task.items, task.metric)
-        self._vectors = Vectors(self._space, device)
-        self._gallery = Gallery(task.items, device, task.item_block)
+        self.task, self.device = task, device
+        self.space = Space(task.queries, task.items, task.metric)
+        self.vectors = Vectors(self.space, device)
+        self.gallery = Gallery(task.items, device, task.item_block)
         exclusion = task.exclusion
         self._same = None if exclusion.same_name is None else on_device(exclusion.same_name, device)
         self._labels = None if exclusion.labels is None else tuple(on_device(side, device) for side in exclusion.labels)
-        self._append = fused_kernel(device)
+        self.append = fused_kernel(device)
 
     def best(self, k: int) -> tuple[Ints, Floats]:
         """(queries, k) positions and exact scores of the best items; k is not above the number of items."""
-        shape = self._task.queries.n, k
+        shape = self.task.queries.n, k
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
 
         def _finish(found: "_DeviceLists") -> None:
@@ -74,11 +74,11 @@ class TorchSearch:
         return found
 
     def _run(self, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None], bytes_each: int) -> None:
-        n, table = self._task.queries.n, self._task.queries
+        n, table = self.task.queries.n, self.task.queries
         if not n:
             return
-        state = (10 + table.vectors.dtype.itemsize) * self._vectors.dimensions + bytes_each + 64
-        memory = self._task.memory or (free_memory(self.device) // 2 if self.device.type == "cuda" else spare_memory())
+        state = (10 + table.vectors.dtype.itemsize) * self.vectors.dimensions + bytes_each + 64
+        memory = self.task.memory or (free_memory(self.device) // 2 if self.device.type == "cuda" else spare_memory())
         passes = plan_passes(n, state, memory).passes
         on_gpu = torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext()
         with torch.inference_mode(), full_accumulation(), on_gpu:
@@ -88,24 +88,24 @@ class TorchSearch:
 
     def _pass(self, first: int, stop: int, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None]) -> None:
         found = None
-        for start, raw in self._gallery.blocks():
-            items = self._vectors.ready(raw)
+        for start, raw in self.gallery.blocks():
+            items = self.vectors.ready(raw)
             if self._is_odd(items):
-                self._space.items(start, start + len(raw))
+                self.space.items(start, start + len(raw))
             if found is None:
-                raw = on_device(np.asarray(self._task.queries.vectors[first:stop]), self.device)
-                queries = self._vectors.ready(raw, each=True)
+                raw = on_device(np.asarray(self.task.queries.vectors[first:stop]), self.device)
+                queries = self.vectors.ready(raw, each=True)
                 if self._is_odd(queries):
-                    self._space.queries(first, stop)
+                    self.space.queries(first, stop)
                 found = begin(first, queries)
             found.take(start, items)
-            self._task.advance(len(items.low) * (stop - first))
+            self.task.advance(len(items.low) * (stop - first))
         if found is not None:
             finish(found)
 
     def _is_odd(self, rows: Rows) -> bool:
         """Whether some norms are not plainly usable; the space then raises for vectors that cannot be compared."""
-        low, high = (2.0**-249, 2.0**249) if self._vectors.metric == "cosine" else (-1.0, 9.9e8)
+        low, high = (2.0**-249, 2.0**249) if self.vectors.metric == "cosine" else (-1.0, 9.9e8)
         return not bool(((rows.size > low) & (rows.size < high)).all())
 
     def is_excluded(self, first: int) -> Callable[[Tensor, Tensor], Tensor] | None:
@@ -130,7 +130,7 @@ class _DeviceFindings:
 
     def __init__(self, search: TorchSearch, first: int, queries: Rows) -> None:
         self._search, self._queries, self._first = search, queries, first
-        self._vectors, self._task = search._vectors, search._task
+        self._vectors, self._task = search.vectors, search.task
         self._n, self.span = len(queries.low), slice(first, first + len(queries.low))
         self._is_excluded = search.is_excluded(first)
         self._squares = self._vectors.squares(queries)
@@ -159,18 +159,18 @@ class _DeviceLists(_DeviceFindings):
     def __init__(self, search: TorchSearch, first: int, queries: Rows, k: int) -> None:
         super().__init__(search, first, queries)
         self._k, self._level, self._dropped = k, HALF, 0
-        self.shortlist = DeviceShortlist(k, search._space, self._squares, self._score_positions, self._is_excluded)
+        self.shortlist = DeviceShortlist(k, search.space, self._squares, self._score_positions, self._is_excluded)
         self._every = torch.arange(self._n, device=search.device)
 
     def _score_positions(self, rows: Tensor, positions: Tensor) -> Tensor:
-        return self._score(rows, self._search._gallery.rows(positions))
+        return self._score(rows, self._search.gallery.rows(positions))
 
     def take(self, start: int, items: Rows) -> None:
         """Takes in a block: the first ones by and by, so that lists do not overflow before bounds have risen."""
         done, n = 0, len(items.low)
         while done < n:
             seen = start + done
-            stop = n if self._search._append is None or not seen else min(n, done + max(seen // 2, self._k))
+            stop = n if self._search.append is None or not seen else min(n, done + max(seen // 2, self._k))
             part = items.part(slice(done, stop)) if (done, stop) != (0, n) else items
             self._take(seen, part)
             done = stop
@@ -181,13 +181,13 @@ class _DeviceLists(_DeviceFindings):
                 self._level += 1
 
     def _take(self, start: int, items: Rows) -> None:
-        if self._search._append is None or not start or self._level != HALF:
+        if self._search.append is None or not start or self._level != HALF:
             self._offer(self._every, start, items)
             return
         shortlist, queries = self.shortlist, self._queries
         unit, slack = self._vectors.units(queries, HALF), self._vectors.slack(queries, items, HALF)
         before = shortlist.count.clone()
-        self._search._append(
+        self._search.append(
             (shortlist.count, shortlist.position, shortlist.upper, shortlist.lower), (queries.low, items.low),
             (items.scale.float(), self._vectors.offsets(queries, items) if self._vectors.metric == "l2" else None),
             (_cut(shortlist.entry - slack, unit, torch.float32), unit, slack), start,
@@ -246,13 +246,13 @@ class _DeviceCounts(_DeviceFindings):
         products = self._products(tile, start, items, level)
         unit, slack = self._vectors.units(queries, level), self._vectors.slack(queries, items, level)
         place, m = self._place[tile], self._place.shape[1]
+        unit, slack = unit[:, None], slack[:, None]
+        low, high = _cut(place - slack, unit, products.dtype), -_cut(-(place + slack), unit, products.dtype)
         above, doubtful = torch.zeros_like(place, dtype=torch.int64), list[tuple[Tensor, Tensor, Tensor]]()
         for which in range(m):
-            high = -_cut(-(place[:, which] + slack), unit, products.dtype)
-            low = _cut(place[:, which] - slack, unit, products.dtype)
-            greater = products > high[:, None]
+            greater = products > high[:, which, None]
             above[:, which] = greater.sum(dim=1)
-            row, column = torch.nonzero((products >= low[:, None]) & ~greater, as_tuple=True)
+            row, column = torch.nonzero((products >= low[:, which, None]) & ~greater, as_tuple=True)
             doubtful.append((row, column, torch.full_like(row, which)))
         row, column, which = (torch.cat(each) for each in zip(*doubtful, strict=True)) if m else (tile[:0],) * 3
         if level != DOUBLE and len(row) > products.numel() * m // _DOUBTFUL + _FREE * len(tile):
@@ -292,6 +292,7 @@ def fused_kernel(device: torch.device) -> Callable[..., None] | None:
 
     def _append(lists: Any, vectors: Any, factors: Any, bounds: Any, first: int) -> None:
         queries, items = (each.contiguous() for each in vectors)
-        fused.append(fused.Lists(*lists), queries, items, *factors, bounds, first, tile)
+        scale, offsets = factors
+        fused.append(fused.Lists(*lists), queries, items, scale, offsets, bounds, first, tile)
 
     return _append
