@@ -76,6 +76,16 @@ def test_lists_and_counts_have_the_bytes_of_numpy_whatever_the_blocks(metric, dt
         assert counts(items[:60], items, wanted, **options, **blocks) == expected[1]
 
 
+def test_ties_on_a_device_go_by_the_order_that_is_given():
+    items = np.random.default_rng(12).integers(1, 3, (200, 3)).astype(np.float32)
+    wanted, places = np.arange(30)[:, None] + [0, 40], np.random.default_rng(13).permutation(200)
+
+    found = counts(items[:30], items, wanted, places=places, backend="torch", item_block=70)
+
+    assert found == counts(items[:30], items, wanted, places=places)
+    assert found != counts(items[:30], items, wanted)
+
+
 def test_a_gallery_that_fits_the_device_is_read_once_for_all_passes(monkeypatch):
     read = list[int]()
 
