@@ -244,6 +244,32 @@ def test_an_item_that_is_requested_and_excluded_and_an_unknown_device_are_refuse
         search(ones, ones, k=1, backend="torch", device="warp")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("capability", "instruction", "shared"), [(80, "mma.sync", 99 << 10), (90, "wgmma", 227 << 10)])
+def test_the_kernel_compiles_for_tensor_cores_and_fits_their_shared_memory(capability, instruction, shared):
+    triton = pytest.importorskip("triton")
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    from rankwell.neighbours.torch_device import fused
+
+    tile = fused.KernelTile()
+    sizes = {"block_q": tile.queries, "block_x": tile.items, "block_d": tile.inner, "group": 8, "has_factors": True}
+    types = {"*fp16": ["queries"], "*i8": ["items"], "*i32": ["count"], "*i64": ["position"], "i64": ["first"]}
+    types |= {"*fp32": ["scale", "query_factor", "item_factor", "cut"], "*fp64": ["unit", "slack", "upper", "lower"]}
+    types |= {"i32": ["n_queries", "n_items", "d", "width"], "constexpr": list(sizes)}
+    signature = {name: kind for kind, names in types.items() for name in names}
+    ordered = {name: signature[name] for name in fused._compiled().arg_names}
+    source = ASTSource(fn=fused._compiled(), signature=ordered, constexprs=sizes)
+
+    found = triton.compile(
+        source, target=GPUTarget("cuda", capability, 32), options={"num_warps": tile.warps, "num_stages": tile.stages}
+    )
+
+    assert instruction in found.asm["ptx"]
+    assert found.metadata.shared <= shared
+
+
 KERNEL = """
 import sys
 import numpy as np

@@ -1,13 +1,24 @@
 """Search with torch, on a GPU where there is one: half-precision products, shortlists and exact scores stay on the device."""
 
+from typing import Any
+
 from rankwell.core.kernels.products import Multiplier
 from rankwell.core.kernels.sweep import DeviceSearch
 from rankwell.errors import BadUsage
 from rankwell.neighbours import BACKENDS, Backend, SearchTask, optional
 
 
+class _Library:
+    """torch, imported when it is first used, so that every module can be imported without it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(optional("torch", "torch", "torch"), name)
+
+
+torch: Any = _Library()
+
+
 def _open(task: SearchTask, device: str | None) -> DeviceSearch:
-    torch = optional("torch", "torch", "torch")
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:

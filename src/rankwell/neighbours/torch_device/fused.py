@@ -1,22 +1,49 @@
 """A kernel in Triton: half-precision products are compared in registers, and those that reach a bound are appended to lists.
 
-Imported where Triton is installed: CUDA builds of torch bring it. With TRITON_INTERPRET=1 it runs on the CPU.
+CUDA builds of torch bring Triton, which is imported when the kernel is first used. With TRITON_INTERPRET=1 it runs on the CPU.
 """
 
-from typing import Any, NamedTuple
+# Triton reads the annotations of a kernel, and knows its own only.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false
+from __future__ import annotations
 
-import torch
-import triton
-import triton.language as tl
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    import triton.language as tl
+    from torch import Tensor
+else:
+    tl = None  # set before the kernel is compiled, which looks it up by this name
+
+
+@cache
+def _compiled() -> Any:
+    """The kernel. Raises ImportError without Triton."""
+    import triton
+    import triton.language
+
+    globals()["tl"] = triton.language
+    return triton.jit(_append)
+
+
+def is_available() -> bool:
+    """Whether Triton can be imported."""
+    try:
+        _compiled()
+    except ImportError:
+        return False
+    return True
 
 
 class KernelTile(NamedTuple):
-    """Sizes of the tiles of a kernel: queries, items, and dimensions multiplied at a time."""
+    """Sizes of the tiles of a kernel: queries, items, and dimensions multiplied at a time.
+
+    The lists are written through shared memory, 8 bytes a product: larger tiles than these do not fit an H100.
+    """
 
     queries: int = 128
-    items: int = 256
+    items: int = 128
     inner: int = 64
     warps: int = 8
     stages: int = 3
@@ -31,11 +58,10 @@ class Lists(NamedTuple):
     lower: Tensor
 
 
-@triton.jit
-def _append(  # pyright: ignore[reportUnknownParameterType]
-    queries: Any, items: Any, scale: Any, query_factor: Any, item_factor: Any, unit: Any, cut: Any, slack: Any,
-    count: Any, position: Any, upper: Any, lower: Any,
-    n_queries: Any, n_items: Any, d: Any, width: Any, first: Any,
+def _append(
+    queries, items, scale, query_factor, item_factor, unit, cut, slack,
+    count, position, upper, lower,
+    n_queries, n_items, d, width, first,
     has_factors: tl.constexpr, block_q: tl.constexpr, block_x: tl.constexpr, block_d: tl.constexpr, group: tl.constexpr,
 ) -> None:  # fmt: skip
     # Tiles of the same items run side by side, so that these are read from the cache.
@@ -85,8 +111,8 @@ def append(
     cut, unit, slack = bounds
     n, m = len(queries), len(items)
     query_factor, item_factor = factors or (scale, scale)
-    kernel: Any = _append
-    kernel[(triton.cdiv(n, tile.queries) * triton.cdiv(m, tile.items),)](
+    rows, columns = (-(-size // step) for size, step in ((n, tile.queries), (m, tile.items)))
+    _compiled()[(rows * columns,)](
         queries, items, scale, query_factor, item_factor, unit, cut, slack, *lists, n, m, queries.shape[1],
         lists.positions.shape[1], first, has_factors=factors is not None, block_q=tile.queries, block_x=tile.items,
         block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages,

@@ -1,16 +1,22 @@
 """The items on a device, as stored: all where they fit its memory, else block by block, copied while others are multiplied."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings
 
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    from rankwell.neighbours.torch_device import torch
+
 _SHARE = 2  # the gallery may take this part of the free memory
 
 

@@ -1,14 +1,21 @@
 """Shortlists on a device: the candidates of each query with bounds of their places; `products.Shortlist` in torch."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from rankwell.core.kernels.products import width
 from rankwell.core.kernels.similarity import Space
 
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    from rankwell.neighbours.torch_device import torch
+
 _CELLS = 1 << 24
 _PATIENCE = 8
 

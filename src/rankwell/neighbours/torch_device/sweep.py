@@ -1,30 +1,29 @@
 """Search and counting with torch: all queries of a pass stay on the device, and the items pass by in blocks."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from rankwell.core.kernels.similarity import Space
 from rankwell.core.kernels.sweep import TargetsOf, plan_passes
 from rankwell.core.kernels.workers import spare_memory
 from rankwell.core.tables import Floats, Ints, RankCounts
 from rankwell.neighbours import SearchTask
+from rankwell.neighbours.torch_device import fused
 from rankwell.neighbours.torch_device.gallery import Gallery, free_memory, on_device
 from rankwell.neighbours.torch_device.shortlists import DeviceShortlist
-from rankwell.neighbours.torch_device.vectors import (
-    DOUBLE,
-    HALF,
-    Rows,
-    Tensor,
-    Vectors,
-    full_accumulation,
-    has_tensor_cores,
-    score_rows,
-)
+from rankwell.neighbours.torch_device.vectors import DOUBLE, HALF, Rows, Vectors, full_accumulation, has_tensor_cores, score_rows
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    from rankwell.neighbours.torch_device import torch
 
 _LOWEST = -3e38  # above minus infinity, which marks excluded pairs
 _CELLS = {"cuda": 1 << 27, "cpu": 1 << 22}
@@ -53,7 +52,7 @@ class TorchSearch:
         shape = self.task.queries.n, k
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
 
-        def _finish(found: "_DeviceLists") -> None:
+        def _finish(found: _DeviceLists) -> None:
             best = found.shortlist.best()
             positions[found.span], scores[found.span] = (each.numpy() for each in best)
 
@@ -66,7 +65,7 @@ class TorchSearch:
         found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
         order = None if places is None else on_device(places, self.device)
 
-        def _finish(part: "_DeviceCounts") -> None:
+        def _finish(part: _DeviceCounts) -> None:
             for whole, some in zip(found, part.found(), strict=True):
                 whole[part.span] = some
 
@@ -248,7 +247,8 @@ class _DeviceCounts(_DeviceFindings):
         place, m = self._place[tile], self._place.shape[1]
         unit, slack = unit[:, None], slack[:, None]
         low, high = _cut(place - slack, unit, products.dtype), -_cut(-(place + slack), unit, products.dtype)
-        above, doubtful = torch.zeros_like(place, dtype=torch.int64), list[tuple[Tensor, Tensor, Tensor]]()
+        above = torch.zeros_like(place, dtype=torch.int64)
+        doubtful: list[tuple[Tensor, Tensor, Tensor]] = []
         for which in range(m):
             greater = products > high[:, which, None]
             above[:, which] = greater.sum(dim=1)
@@ -284,9 +284,7 @@ def fused_kernel(device: torch.device) -> Callable[..., None] | None:
     """The kernel that multiplies, compares and appends; None where Triton or tensor cores are missing."""
     if not has_tensor_cores(device) and os.environ.get("TRITON_INTERPRET") != "1":
         return None
-    try:
-        from rankwell.neighbours.torch_device import fused
-    except ImportError:
+    if not fused.is_available():
         return None
     tile = fused.KernelTile() if device.type == "cuda" else fused.KernelTile(32, 128, 64)
 

@@ -1,19 +1,25 @@
 """Vectors on a device: as stored, or rounded to float16 with measured residuals; exact scores with the bits of NumPy."""
 
+from __future__ import annotations
+
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import torch
 
 from rankwell.core.kernels.similarity import Metric, Space
 
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    from rankwell.neighbours.torch_device import torch
+
 HALF, SINGLE, DOUBLE = range(3)
 """Levels of precision of products, each with its own bound."""
 _CELLS = 1 << 24
-_AS_STORED = (torch.float16, torch.int8, torch.uint8)
+_AS_STORED = ("torch.float16", "torch.int8", "torch.uint8")
 _SWITCHES = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation")
 
 
@@ -48,7 +54,7 @@ class Rows(NamedTuple):
     norm: Tensor
     residual: Tensor
 
-    def part(self, rows: Tensor | slice) -> "Rows":
+    def part(self, rows: Tensor | slice) -> Rows:
         """Some of the rows."""
         return Rows(*(column[rows] for column in self))
 
@@ -76,7 +82,7 @@ class Vectors:
         return rows._replace(raw=raw, low=raw if self._keeps(raw) else rows.low)
 
     def _keeps(self, raw: Tensor) -> bool:
-        return self.metric != "l2" and raw.dtype in _AS_STORED
+        return self.metric != "l2" and str(raw.dtype) in _AS_STORED
 
     def _measured(self, raw: Tensor, each: bool) -> Rows:
         exact = self.moved(raw)
