@@ -235,6 +235,18 @@ def test_a_queue_that_grows_is_distinguished_from_the_delays_of_a_busy_machine(
     assert is_overloaded(requests) is overloaded
 
 
+def test_a_queue_grows_even_where_the_newest_request_is_answered_first() -> None:
+    arrivals, waiting, requests, now = [number / 400 for number in range(400)], list[float](), list[SentRequest](), 0.0
+    while arrivals or waiting:
+        now = now if waiting else max(now, arrivals[0])
+        while arrivals and arrivals[0] <= now:
+            waiting.append(arrivals.pop(0))
+        planned, now = waiting.pop(), now + 1 / 300
+        requests.append(SentRequest(len(requests), planned, planned, now, "ok"))
+
+    assert is_overloaded(requests)
+
+
 def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_pairs() -> None:
     from rankwell.tasks.retrieve.choices import best_settings, cheapest, gain_of_best
 

@@ -87,14 +87,15 @@ def _append(
         value += factor[:, None] * tl.load(item_factor + column, mask=is_column, other=0)[None, :]
     reaches = value >= tl.load(cut + row, mask=is_row, other=0)[:, None]
     reaches = reaches & is_row[:, None] & is_column[None, :]
-    if tl.max(tl.max(reaches.to(tl.int32), axis=1), axis=0) > 0:
-        zeros = tl.zeros((block_q, block_x), dtype=tl.int32)
-        slot = tl.atomic_add(count + row[:, None] + zeros, zeros + 1, mask=reaches)
+    if tl.max(tl.max(reaches.to(tl.int32), axis=1), axis=0) != 0:
+        each = reaches.to(tl.int32)
+        begin = tl.atomic_add(count + row, tl.sum(each, axis=1), mask=is_row)
+        slot = begin[:, None] + tl.cumsum(each, axis=1) - each
         fits = reaches & (slot < width)
         at = row.to(tl.int64)[:, None] * width + slot
         middle = value.to(tl.float64) * tl.load(unit + row, mask=is_row, other=0)[:, None]
         off = tl.load(slack + row, mask=is_row, other=0)[:, None]
-        tl.store(position + at, column.to(tl.int64)[None, :] + first + zeros, mask=fits)
+        tl.store(position + at, column.to(tl.int64)[None, :] + first, mask=fits)
         tl.store(upper + at, middle + off, mask=fits)
         tl.store(lower + at, middle - off, mask=fits)
 
@@ -115,5 +116,5 @@ def append(
     _compiled()[(rows * columns,)](
         queries, items, scale, query_factor, item_factor, unit, cut, slack, *lists, n, m, queries.shape[1],
         lists.positions.shape[1], first, has_factors=factors is not None, block_q=tile.queries, block_x=tile.items,
-        block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages,
+        block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages, enable_fp_fusion=False,
     )  # fmt: skip

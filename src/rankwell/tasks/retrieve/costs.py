@@ -114,17 +114,18 @@ def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple
 
 
 def is_overloaded(requests: list[SentRequest]) -> bool:
-    """Whether the queue of an open loop grew: every request of its last quarter took longer than the median of the first.
+    """Whether the queue of an open loop grew: all of its last quarter waited longer than the median of its first.
 
-    Above capacity by a share s, times grow by s a second; at or below it the queue empties again, and a busy machine delays the
-    first requests as much as the last.
+    Above capacity by a share s, waits grow by s a second; at or below it the queue empties again, and a busy machine delays the
+    first requests as much as the last. The n-th answer is paired with the n-th arrival, since an engine need not answer in order.
     """
-    waits = sorted((each.planned, each.done - each.planned) for each in requests if each.planned is not None)
-    if not waits:
+    sent = [each for each in requests if each.planned is not None]
+    if not sent:
         return False
-    quarter, span = max(1, len(waits) // 4), waits[-1][0] - waits[0][0]
-    early = median(wait for _, wait in waits[:quarter])
-    return min(wait for _, wait in waits[-quarter:]) - early > max(_LATE, _LATE_SHARE * span)
+    planned = sorted(each.planned for each in sent if each.planned is not None)
+    waits = [done - due for due, done in zip(planned, sorted(each.done for each in sent), strict=True)]
+    quarter, span = max(1, len(waits) // 4), planned[-1] - planned[0]
+    return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
 
 
 def label_of(name: str, measured: Measurement) -> str:
