@@ -102,7 +102,9 @@ def evaluate(root: Path, *, reference: Model = REFERENCE, candidates: Sequence[M
 
     first, *others = (str(root / "models" / model.name / FILE) for model in (reference, *candidates))
     output = root / "results" / "ada_eval"
-    done = agree(*others, reference=first, options=AgreementOptions(convention="scholar-stream"), output=output)
+    done = agree(
+        *others, reference=first, options=AgreementOptions(convention="scholar-stream"), parts=PartOptions(), output=output
+    )
     for note in done.notes:
         say(note)
     return done.text

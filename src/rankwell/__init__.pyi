@@ -45,6 +45,7 @@ from rankwell.measures.own import measure as measure
 from rankwell.neighbours import TopK
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
+from rankwell.tasks.agreement.options import AgreementPartOptions
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
@@ -77,6 +78,11 @@ def agree(
     candidates: Any,
     measures: Sequence[str] | str | None = ...,
     *,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    dry_run: bool = ...,
     k: Sequence[int] | int | str = ...,
     samples: int | str = ...,
     seed: int = ...,
@@ -92,7 +98,7 @@ def agree(
     spectrum: bool | None = ...,
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
-    options: AgreementOptions | None = ...,
+    options: AgreementPartOptions | None = ...,
 ) -> Results: ...
 def bench(
     file: str | Path,

@@ -149,9 +149,10 @@ class Compared:
 
     def _queries(self, rows: slice) -> VectorRange:
         own = self.is_of.own
+        ids = Positions(self.array(own)[rows].tolist()) if own else None
         if self.is_of.rows:
-            return self._chosen(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows]))
-        return self._read(self.is_of.queries, rows, Positions(self.array(own)[rows].tolist()) if own else None)
+            return replace(self._chosen(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])), ids=ids)
+        return self._read(self.is_of.queries, rows, ids)
 
     def _exclusion(self, queries: slice, items: slice) -> dict[str, Any]:
         """The options that leave out each query's own item, and those of its label."""

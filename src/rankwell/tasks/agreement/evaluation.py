@@ -22,13 +22,15 @@ from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
+from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
+from rankwell.tasks.agreement.in_parts import neighbours_in_parts
 from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, Sample, cuts_gold, plan_measures
 from rankwell.tasks.agreement.measures.agreement_space import margin
-from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
 from rankwell.tasks.agreement.runs import RunAgreement, is_run
 from rankwell.tasks.agreement.vectors import AGGREGATES, Representation, VectorPanel, hubness, linear_cka
 
@@ -40,12 +42,12 @@ _CHANGES_NOTE = "relative changes have a bootstrap interval only"
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
-@takes_options(AgreementOptions, "measures")
+@takes_options(AgreementPartOptions, "measures")
 def agree(
     reference: Any,
     candidates: Any,
     *,
-    options: AgreementOptions,
+    options: AgreementPartOptions,
     spectrum: bool | None = None,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -57,27 +59,57 @@ def agree(
     name -> thing; rows belong together by id where both sides have ids, else by position. options: the fields of
     `AgreementOptions`, as keywords or as one; measures may follow the candidates. spectrum: the effective rank in the panel; None
     leaves it out without intervals, when time matters. details: keep the lists and the queries for a folder of results.
+    executor, work and what belongs to them: neighbours are sought in parts, with the same result, see docs/scale.md.
     Of the result, `reference` and `candidates` are names, `panel` describes the vectors, `sample` the queries, `pairs` has the
     lists of each candidate beside the reference's, and `changes` the relative change of each mean against the first candidate.
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that are used twice; NothingToEvaluate where the labels judge none of the queries.
     """
+    # `AgreementOptions` will do, too.
+    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
+    found = agreement_results(reference, candidates, options, parts, spectrum=spectrum, details=details, progress=progress)
+    return found.finished()
+
+
+def agreement_results(
+    reference: Any,
+    candidates: Any,
+    options: AgreementOptions,
+    parts: PartOptions,
+    *,
+    spectrum: bool | None = None,
+    details: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> PartOutcome:
+    """The results of `agree`, or what to show where its parts are not all computed."""
     rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
     named = inputs.named_models(reference, candidates)
     if is_run(next(iter(named.values()))):
-        return _of_runs(RunAgreement(named, options, rules, ks), named, options, ks)
+        if parts.is_used:
+            raise BadUsage("parts seek neighbours among embeddings; runs are compared in one piece: leave --executor out.")
+        return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
     models, notes = inputs.read_models(named, options)
     quick = options.intervals == "none"
-    panel = inputs.check_vectors(models, spectrum=not quick if spectrum is None else spectrum)
+    spectrum = not quick if spectrum is None else spectrum
+    panel = VectorPanel([], ()) if parts.dry_run else inputs.check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options)
     plans = inputs.requested_measures(options, rules, ks, sample)
     # A source that prints no margin need not wait for one.
     cut = cuts_gold(rules)
     depth = max([max(ks), *(each.gold_depth for each in plans)]) + (0 if cut and quick else _MARGIN_DEPTH)
-    lists = ReferenceLists(sample, models[0], max(ks), depth, progress_of(progress, models[0].name))
+    if options.ceiling and not parts.dry_run:
+        models.append(models[0].in_half_precision())
+    known, depth = None, min(depth, int(sample.n_candidates.max()))
+    if parts.is_used:
+        exact = any(each.measure.entry.view is RankingPairs for each in plans)
+        outcome = neighbours_in_parts(models, named, sample, (depth, max(ks)), exact=exact, parts=parts, progress=progress)
+        if outcome.result is None:
+            return outcome
+        known = outcome.result
+    lists = ReferenceLists(sample, models[0], max(ks), depth, known=known, progress=progress_of(progress, models[0].name))
     evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
     whole = options.measures is None and not cut
-    for each in [*models[1:], *([models[0].in_half_precision()] if options.ceiling else [])]:
+    for each in models[1:]:
         evaluation.add(each, whole=whole, progress=progress_of(progress, each.name))
     if not (cut and quick):
         evaluation.add_reference(rows=whole)
@@ -87,9 +119,8 @@ def agree(
     chosen = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(f"{options.samples} samples were requested and there are {len(sample.items)} items: all are queries")
-    return evaluation.results(
-        panel, named, chosen, [*rules.unnamed(options), *rules.notes, *panel.warnings, *notes], details=details
-    )
+    notes = [*rules.unnamed(options), *rules.notes, *panel.warnings, *notes]
+    return PartOutcome(evaluation.results(panel, named, chosen, notes, details=details))
 
 
 def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]) -> Results:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention
+from rankwell.core.kernels.similarity import Metric
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
@@ -135,7 +136,7 @@ class Model:
 
     name: str
     items: Embeddings
-    metric: str
+    metric: Metric
 
     def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
         """The first k neighbours of each sampled item. Raises BadInput that names the model and the vector at fault."""
@@ -167,23 +168,48 @@ class Model:
         return Embeddings(sample.names, vectors if in_order else vectors[sample.rows])
 
 
-class ReferenceLists:
-    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as long as `depth`."""
+class KnownNeighbours(NamedTuple):
+    """The neighbours by each model, and by one model and another's name the ranks of that one's neighbours, with their scores."""
 
-    def __init__(self, sample: Sample, model: Model, depth: int, reference_depth: int, progress: Progress | None = None) -> None:
-        self.sample, self.model, self.depth = sample, model, depth
-        self.top = model.nearest(sample, min(reference_depth, int(sample.n_candidates.max())), progress)
+    tops: Mapping[str, TopK]
+    ranks: Mapping[tuple[str, str], tuple[Ints, Floats]]
+
+
+class ReferenceLists:
+    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as long as `depth`.
+
+    known: lists and ranks that were found before, of all models.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        model: Model,
+        depth: int,
+        reference_depth: int,
+        *,
+        known: KnownNeighbours | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.sample, self.model, self.depth, self._known = sample, model, depth, known
+        self.top = model.nearest(sample, reference_depth, progress) if known is None else known.tops[model.name]
 
     def beside(self, candidate: Model, *, exact: bool, progress: Progress | None = None) -> tuple[RankingPairs, TopK]:
         """The view of the two models' lists, and the candidate's. exact: with the rank of every item on the other side."""
-        top = candidate.nearest(self.sample, self.depth, progress)
+        known = self._known
+        top = candidate.nearest(self.sample, self.depth, progress) if known is None else known.tops[candidate.name]
         shape = self.top.positions.shape
         ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
         of_candidate: tuple[Ints | None, Floats | None] = None, None
         if exact:
-            of_candidate = self.model.exact_ranks(self.sample, top.positions, progress)
             first = self.top.positions[:, : self.depth]
-            ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = candidate.exact_ranks(self.sample, first, progress)
+            if known is None:
+                of_candidate = self.model.exact_ranks(self.sample, top.positions, progress)
+                of_reference = candidate.exact_ranks(self.sample, first, progress)
+            else:
+                mine, theirs = self.model.name, candidate.name
+                of_candidate, of_reference = known.ranks[mine, theirs], known.ranks[theirs, mine]
+            ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = of_reference
         pairs = RankingPairs.from_top_k(
             self.sample.names,
             Listed(self.top.positions, self.top.scores, ranks, scores),

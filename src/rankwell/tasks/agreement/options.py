@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.parts.execution import PartOptions
 from rankwell.stats import Intervals
 
 
@@ -57,3 +58,8 @@ class AgreementOptions:
     eps: float = 0.005
     convention: ConventionName = "rankwell"
     intervals: Intervals = "bootstrap-t"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementPartOptions(AgreementOptions, PartOptions):
+    """The options of `agree`: its choices, and those of the parts in which neighbours are sought."""

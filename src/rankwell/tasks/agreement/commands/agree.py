@@ -9,11 +9,12 @@ from typing import Annotated
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
+from rankwell.parts.execution import PartOptions
 from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
-from rankwell.tasks.agreement.evaluation import agree as agree_models
+from rankwell.tasks.agreement.evaluation import agreement_results
 from rankwell.tasks.agreement.inputs import cuts_gold
 from rankwell.tasks.agreement.options import AgreementOptions
 
@@ -26,6 +27,7 @@ def agree(
     *candidates: InputPlace,
     reference: InputPlace,
     options: AgreementOptions,
+    parts: PartOptions,
     k_values: Annotated[list[str] | None, Option(many=True)] = None,
     per_query: PerQueryOption = False,
     every: Annotated[bool, Option(("--all",))] = False,
@@ -59,7 +61,10 @@ def agree(
     if not models:
         raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
     options = replace(options, k=",".join(cuts)) if k_values else options
-    result = agree_models(reference, models, options=options, details=output is not None, progress=progress)
+    outcome = agreement_results(reference, models, options, parts, details=output is not None, progress=progress)
+    if outcome.result is None:
+        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+    result: Results = outcome.result
     rows = result.panel.rows
     columns = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
     vectors = [{name: row[name] for name in columns} for row in rows]

@@ -10,6 +10,7 @@ from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
+from rankwell.parts.execution import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
@@ -48,6 +49,7 @@ def agree(
             *map(str, small),
             reference=str(reference),
             options=AgreementOptions(samples=samples, seed=seed, convention="scholar-stream"),
+            parts=PartOptions(),
             output=results,
             progress=progress,
         )
