@@ -105,6 +105,10 @@ def test_columns_that_need_a_word_are_explained_below_the_table():
 
     one = " ".join(str(compare_values(two_systems(measures=("RR",)))).split())
     assert "primary:" not in one, "with one measure there is nothing to tell apart"
+    assert "letters" not in one
+
+    three = str(compare_values([values_of(run, "RR", [n / 9, n / 8, n / 7]) for run, n in (("A", 1), ("B", 2), ("C", 3))]))
+    assert "letters after a mean: systems that share one do not differ significantly" in " ".join(three.split())
 
 
 def test_lower_ranks_are_better():
@@ -342,7 +346,7 @@ def test_measures_with_the_same_values_on_every_query_count_once(family, correct
     assert result.verdicts == without.verdicts
     assert [row["role"] for row in result.differences][-1] == "repeated"
     assert row_of(result, "MRR")["p_adjusted"] == row_of(result, "RR")["p_adjusted"] == row_of(without, "RR")["p_adjusted"]
-    assert "MRR: the values of RR on every query; the two count once" in result.notes
+    assert "MRR: the same values as RR on every query; the two count as one" in result.notes
     three = [replace(each, run="C", values=each.values * 0.9) for each in values if each.run == "A"]
     three += [replace(each, measure="MRR", label="MRR") for each in three if each.measure == "RR"]
     ranked = compare_values([*values, *twins, *three])
@@ -362,7 +366,7 @@ def test_a_measure_without_a_better_direction_is_never_tested(runs):
     for row in (row for row in result.differences if row["of"] == "Judged@10"):
         assert (row["role"], row["decisive"]) == ("descriptive", False)
         assert {row[name] for name in ("p", "p_adjusted", "wins", "losses", "ties", "effect_size", "detectable")} == {None}
-    assert "Judged@10: neither higher nor lower values are better, and nothing is tested" in result.notes
+    assert "Judged@10: neither higher nor lower values are better; not tested" in result.notes
     assert all("Judged" not in sentence for sentence in result.verdicts)
     assert all(row["measure"] == "AP" for row in result.tables.get("systems", ()))
     alone = compare_values(counts)

@@ -85,6 +85,15 @@ MISTAKES = [
     ),
     Case("check passes an item listed twice", "check qrels run", _world(run="{query} Q0 d{query}a {rank} {score} t"), codes=(1,)),
 ]
+VERDICTS = [
+    Case(
+        "a measure that is neither better nor worse is tested",
+        "compare qrels run run2 -m RR -m Judged@2",
+        _world(run2="1 Q0 d1a 1 2 t\n2 Q0 x 1 2 t\n"),
+        codes=(0,),
+        shows="Judged@2: .* not tested",
+    )
+]
 INPUTS = [
     Case(
         "lists of ids in Python",
@@ -132,5 +141,5 @@ INPUTS = [
         shows="1.0",
     ),
 ]
-CASES = {**HOSTILE, "their own files": KEPT, "mistakes": MISTAKES, "inputs as held": INPUTS}
+CASES = {**HOSTILE, "their own files": KEPT, "mistakes": MISTAKES, "one verdict": VERDICTS, "inputs as held": INPUTS}
 """All cases by section."""

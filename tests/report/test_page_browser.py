@@ -645,6 +645,26 @@ def test_without_storage_notes_last_for_the_session_and_the_page_says_so(browser
         browser.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path, width: int):
+    cells = [SystemFigure("a", data_set, 80.0, 4) for data_set in ("paintings", "cabinets", "another data set", "the last")]
+    page = tmp_path / "table.html"
+    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    # Where the text of each cell ends; the first column begins with it.
+    edges = """Array.from(document.querySelector(arguments[0]).children, (cell, place) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell.querySelector("button") ?? cell);
+        return Math.round(range.getBoundingClientRect()[place ? "right" : "left"]);
+    })"""
+    with width_of(browser, width):
+        browser.open(page)
+        assert browser.run(edges, "thead tr") == pytest.approx(browser.run(edges, "tbody tr"), abs=1)
+        browser.run("document.querySelector('.wide').scrollLeft = 200")
+        first = "Math.round(document.querySelector('tbody th').getBoundingClientRect().left)"
+        assert browser.run(first) == browser.run("Math.round(document.querySelector('.wide').getBoundingClientRect().left) + 1")
+        assert browser.run("document.documentElement.scrollWidth") <= width
+
+
 def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path: Path):
     figures = {"b": 9.5, "a": 80.0, "c": 10.25, "none": None}
     cells = [SystemFigure(name, "m", mean, 4, gap="" if mean else "failed") for name, mean in figures.items()]

@@ -527,7 +527,7 @@ def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
     shared = [each["label"] for each in data["measures"] if each["label"].startswith("reader")]
     own = ", ".join(each["label"] for each in data["measures"][: -len(shared)])
     assert note == (
-        f"runs are compared by the measures that both have; {len(data['measures'])} are not of all runs: "
+        f"runs are compared by the measures that both have; {len(data['measures'])} are missing from some runs: "
         f"{own} of 'bm25'; {', '.join(shared)} of 'reader', 'isolated'"
     )
 

@@ -64,7 +64,8 @@ def _dispatch(arguments: list[str]) -> int:
         from rankwell import __version__
         from rankwell.core.kernels import native
 
-        print(f"rankwell {__version__}\nreader: {native.name()}")  # noqa: T201
+        kernel = "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
+        print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
     from rankwell.errors import RankwellError
 

@@ -40,7 +40,7 @@ def difference_text(
     wide = terminal if format == "table" else PLAIN
     parts = ["\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
-    if format == "table" and (legend := _legend(differences, rules)):
+    if format == "table" and (legend := _legend(differences, tables.get("systems", ()), rules)):
         parts.append(folded(legend, wide))
     line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
@@ -48,8 +48,8 @@ def difference_text(
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def _legend(differences: Sequence[Row], rules: Mapping[str, Any]) -> str:
-    """The meaning of the columns of differences that need one."""
+def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[str, Any]) -> str:
+    """The meaning of the columns and letters that need one."""
     words: list[str] = []
     if len({row.get("role") for row in differences}) > 1:
         words.append("primary: the first measure, which alone decides the verdict")
@@ -58,6 +58,8 @@ def _legend(differences: Sequence[Row], rules: Mapping[str, Any]) -> str:
     if any(row["detectable"] is not None for row in differences):
         seen = f"with a probability of {rules['power']:g}"
         words.append(f"detectable: the smallest true difference that n queries show as significant {seen}")
+    if any(row["letters"] for row in systems):
+        words.append("letters after a mean: systems that share one do not differ significantly")
     return "; ".join(words)
 
 

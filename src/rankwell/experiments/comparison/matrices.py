@@ -129,7 +129,7 @@ def align_values(
     if partial:
         n = sum(map(len, partial.values()))
         owners = [f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()]
-        what = f"{n} {'is' if n == 1 else 'are'} not of all runs: {'; '.join(owners)}"
+        what = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
         notes.append(f"runs are compared by the measures that both have; {what}")
     return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys(notes)))
 
@@ -213,9 +213,9 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
         role: Role = "repeated" if twin else "secondary" if found and family == "primary" else "primary"
         found.append(replace(each, role="descriptive" if each.better == "neither" else role, twin=twin))
         if twin:
-            notes.append(f"{each.label}: the values of {twin.label} on every query; the two count once")
+            notes.append(f"{each.label}: the same values as {twin.label} on every query; the two count as one")
     if undirected := list(dict.fromkeys(each.label for each in found if each.role == "descriptive")):
-        notes.append(f"{', '.join(undirected)}: neither higher nor lower values are better, and nothing is tested")
+        notes.append(f"{', '.join(undirected)}: neither higher nor lower values are better; not tested")
     return comparison._replace(matrices=tuple(found), notes=tuple(dict.fromkeys(notes)))
 
 

@@ -136,7 +136,7 @@ export const say = {
   roleTitles: {
     primary: "",
     secondary: "Tested by itself; the verdict is about the primary measure",
-    repeated: "The values of an earlier measure on every query: the two count once",
+    repeated: "The same values as an earlier measure on every query: the two count as one",
     descriptive: "Not tested: neither higher nor lower values are better",
   },
   groups: "Groups",
