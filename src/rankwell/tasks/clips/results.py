@@ -202,7 +202,7 @@ def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
     status = variant.status
     bare, alone = status.count("no keywords"), status.count("no relevant clip")
     other = "other " if variant.inputs.by_clips else ""
-    why = f"{bare} ask for no keyword of the selection, {alone} for what no {other}clip has"
+    why = f"{bare} name no keyword of the selection, and {alone} have no relevant {other}clip"
     reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
     raise NothingToEvaluate(f"{variant.name}: none of {plural(len(status), 'query', 'queries')} counts: {why}{reasons}.")
 
