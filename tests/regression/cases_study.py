@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.journal import JournalLine, append_lines
 from tasks.study import smallest
+from tasks.study.studies import pool_study
+
+_THEN = "2026-11-25T12:00:00.000Z"
 
 _POOL = "study pool judged/one.run judged/two.run --query-texts judged/queries.tsv --documents judged/documents.tsv"
 CASES = {
@@ -15,6 +20,8 @@ CASES = {
     "study/judge": "study judge judged --judge ann --export batch.csv --overwrite",
     "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
     "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
+    "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
+    "study/agreement-json": "study agreement judged/study -f json",
 }
 
 
@@ -23,4 +30,10 @@ def write(folder: Path) -> None:
     (folder / "judged").mkdir()
     smallest.write(folder / "judged")
     (folder / "judged" / "three.run").write_text("q1 Q0 d3 1 2.0 r\nq1 Q0 d1 2 1.0 r\n", encoding="utf-8")
+    study = pool_study(folder / "judged", "one", "two")
+    for judge, grades in {"ann": (3, 0), "ben": (2, 0)}.items():
+        rows = zip(("d1", "d2"), grades, (1, 2), strict=True)
+        lines = [JournalLine(_THEN, judge, "q1", item, grade, "", "", 4.5, place) for item, grade, place in rows]
+        append_lines(read_study(study), lines)
+    (folder / "judged" / "gold.qrels").write_text("q1 0 d1 3\n", encoding="utf-8")
     (folder / "judged" / "guideline.md").write_text("3: answers the question.\n", encoding="utf-8")

@@ -1,0 +1,145 @@
+"""Show how far judges agree: with each other, with themselves, with known grades, and along a session."""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from rankwell import report
+from rankwell.core.tables import figure
+from rankwell.errors import BadInput, NothingToEvaluate, shown
+from rankwell.io.files import read_judgments
+from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
+from rankwell.stats import check_level
+from rankwell.tasks.study.agreement import InclusionWeights, JudgeComparison, KnownGrades, compare_raters, drift_rows, rated_items
+from rankwell.tasks.study.folder import Study, read_study
+from rankwell.tasks.study.journal import read_journals
+
+
+def agreement(
+    study: InputPlace,
+    /,
+    *,
+    gold: InputOption = None,
+    level: float = 0.95,
+    format: FormatOption = "table",  # noqa: A002
+) -> Output:
+    """Show how far judges agree: with each other, with themselves, with known grades, and along a session.
+
+    Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of the judged sample. Intervals
+    draw queries with replacement.
+
+    Parameters
+    ----------
+    study
+        Folder of the study.
+    gold
+        Judgments with known grades; each judge is compared with them.
+    level
+        Level of the intervals.
+    """
+    check_level(level)
+    found = read_study(study)
+    journals = read_journals(found)
+    if not any(line.grade is not None for line in journals.lines):
+        raise NothingToEvaluate(f"{study}: no item is judged; judge some with `rankwell study judge`.")
+    known = None if gold is None else _known_grades(gold, found)
+    weights = InclusionWeights.of(found, journals.lines)
+    scale = list(found.grades)
+    rated = [each for each in rated_items(journals.lines, known) if each.grades]
+    compared = [compare_raters(each, scale, weights.weights, level=level, seed=found.seed) for each in rated]
+    compared = [each for each in compared if each.items]
+    drift = list(drift_rows(found, journals.lines, weights.expected, level=level))
+    notes = [*journals.notes, *_notes(found, compared, level)]
+    if format not in ("table", "md", "latex"):
+        rows = [row for each in compared for row in each.rows(scale)] + drift
+        return Output(text=report.render_rows(rows, format, notes=notes), notes=tuple(notes))
+    terminal = report.terminal_of(sys.stdout)
+    tables = [
+        table for table in (_coefficients(compared, level, found), *_confusions(compared, found), *_drifts(drift, level)) if table
+    ]
+    return Output(text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables), notes=tuple(notes))
+
+
+def _known_grades(gold: str, study: Study) -> KnownGrades:
+    """The known grades. Raises BadInput for one outside the scale of the study."""
+    known = read_judgments(gold).to_dict()
+    for query, own in known.items():
+        for item, grade in own.items():
+            if grade not in study.grades:
+                listed = ", ".join(f"{each:g}" for each in study.grades)
+                what = f"{gold}: item {shown(item)} of query {shown(query)} has the grade {grade:g}"
+                raise BadInput(f"{what}; the scale of the study is {listed}.")
+    return known
+
+
+def _notes(study: Study, compared: Sequence[JudgeComparison], level: float) -> Iterator[str]:
+    """Notes on missing comparisons, and on the weights."""
+    if not compared:
+        yield "there is no item that two judges graded, or one judge twice"
+        return
+    unit = "1/π, for all items that decide" if study.design == "items" else "1, because judged items are not a sample of others"
+    yield f"each item weighs {unit}; {100 * level:g} % intervals over queries, none below 10 queries"
+
+
+def _coefficients(compared: Sequence[JudgeComparison], level: float, study: Study) -> list[report.Row]:
+    """The table of coefficients."""
+    rows = list[report.Row]()
+    for each in compared:
+        for name, found in each.weighted.items():
+            row = {
+                "judges": each.rated.shown_raters,
+                "coefficient": name,
+                "value": report.PrintedFigure(figure(found.value, "score")),
+            }
+            row[f"{100 * level:g} % interval"] = _interval(found.interval)
+            if study.design == "items":
+                row["of the judged sample"] = report.PrintedFigure(figure(each.sample[name].value, "score"))
+            rows.append({**row, "items": each.items, "queries": each.queries})
+    return rows
+
+
+def _confusions(compared: Sequence[JudgeComparison], study: Study) -> Iterator[list[report.Row]]:
+    """A table per two raters: the first by row, the second by column; shares of all items, and items of the judged sample."""
+    scale = list(study.grades)
+    for each in compared:
+        if len(each.rated.raters) != 2:
+            continue
+        first, second = each.rated.raters
+        yield [
+            {f"{first} \\ {second}": f"{grade:g} {study.grades[grade]}"}
+            | {
+                f"{other:g}": f"{100 * each.confusion[row, column]:.1f} % ({each.sample_confusion[row, column]:.0f})"
+                for column, other in enumerate(scale)
+            }
+            for row, grade in enumerate(scale)
+        ]
+
+
+def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.Row]]:
+    """The tables of drift: the change of the grade, and the quarters of the places."""
+    yield [
+        {
+            "judge": row["judge"],
+            "drift": row["name"],
+            "value": report.PrintedFigure(figure(row["value"], "score", signed=True)),
+            f"{100 * level:g} % interval": _interval((row["low"], row["high"]) if row["low"] is not None else None),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "drift"
+    ]
+    yield [
+        {
+            "judge": row["judge"],
+            "session": row["name"],
+            "mean grade": report.PrintedFigure(figure(row["value"], "score")),
+            "less others'": report.PrintedFigure(figure(row["above_others"], "score", signed=True)),
+            "median seconds": report.PrintedFigure(figure(row["seconds"], "seconds")),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "quarter"
+    ]
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "none" if bounds is None else f"[{figure(bounds[0], 'score')}, {figure(bounds[1], 'score')}]"
