@@ -29,7 +29,7 @@ def chromium(downloads: Path) -> webdriver.Chrome:
     options.binary_location = CHROMIUM or ""
     for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "disable-dev-shm-usage"):
         options.add_argument(f"--{flag}")
-    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")
+    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
     options.add_argument("--window-size=1440,900")
     options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

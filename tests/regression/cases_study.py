@@ -9,6 +9,7 @@ from tasks.study.studies import pool_study
 
 _THEN = "2026-11-25T12:00:00.000Z"
 
+_LINE = '{{"time": "2026-11-25T12:00:0{}.000Z", "judge": "ben", "query": "q1", "item": "{}", "grade": {}, "note": ""}}\n'
 _POOL = "study pool judged/one.run judged/two.run --query-texts judged/queries.tsv --documents judged/documents.tsv"
 CASES = {
     "study/pool": f"{_POOL} -o out",
@@ -18,6 +19,9 @@ CASES = {
     "study/pool-thumbnails": f"{_POOL} -o out --thumbnails nothing",
     "study/add": f"{_POOL} -o out\nstudy pool out --add judged/three.run",
     "study/judge": "study judge judged --judge ann --export batch.csv --overwrite",
+    "study/judge-page": "study judge judged --judge ann --page page.html --double 0.1 --repeat 0.05 --gold judged/gold.qrels",
+    "study/judge-refused": "study judge judged --judge ann --export batch.csv --no-browser",
+    "study/collect": f"{_POOL} -o out\nstudy judge out --collect judged/downloaded.jsonl",
     "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
     "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
     "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
@@ -36,4 +40,6 @@ def write(folder: Path) -> None:
         lines = [JournalLine(_THEN, judge, "q1", item, grade, "", "", 4.5, place) for item, grade, place in rows]
         append_lines(read_study(study), lines)
     (folder / "judged" / "gold.qrels").write_text("q1 0 d1 3\n", encoding="utf-8")
+    lines = "".join(_LINE.format(n, item, n) for n, item in ((1, "d1"), (2, "d2"), (3, "d1")))
+    (folder / "judged" / "downloaded.jsonl").write_text(lines, encoding="utf-8")
     (folder / "judged" / "guideline.md").write_text("3: answers the question.\n", encoding="utf-8")

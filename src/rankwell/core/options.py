@@ -100,7 +100,8 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
         elif Injected() not in getattr(hint, "__metadata__", ()):
             found.append(_argument(each, hint))
-            if any(isinstance(mark, Option) and mark.writes for mark in found[-1].marks):
+            writes = any(isinstance(mark, Option) and mark.writes for mark in found[-1].marks)
+            if writes and all(argument.name != "overwrite" for argument in found):
                 found.append(Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ()))
     return found
 

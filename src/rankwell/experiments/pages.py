@@ -14,7 +14,7 @@ from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
 from rankwell.io.files import read_texts
 from rankwell.io.result_folder import digest_of, is_result_folder, read_further, read_manifest, read_results, read_summary
-from rankwell.media.images import Thumbnails, data_uri, locate
+from rankwell.media.item_pictures import ItemPictures
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
 from rankwell.report.drafts import holding
@@ -41,7 +41,7 @@ def write_report(
         here = target.parent.resolve()
         folders = [(name, read_results(place, replaced=own if Path(place).resolve() == here else ())) for name, place in named]
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
-        pictures = None if thumbnails is None else _Pictures(thumbnails)
+        pictures = None if thumbnails is None else ItemPictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
         written = write_page(target, source)
         notes = [] if pictures is None else pictures.notes
@@ -87,7 +87,7 @@ def page_source(
     folders: Named,
     *,
     texts: Mapping[str, str] | None = None,
-    pictures: "_Pictures | None" = None,
+    pictures: ItemPictures | None = None,
     title: str | None = None,
     seed: int = 0,
 ) -> PageSource:
@@ -175,30 +175,3 @@ def _pair(rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]) 
         if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
             return names[1], names[0]
     return first["against"], first["run"]
-
-
-class _Pictures:
-    """The pictures of items as `data:` addresses, by a folder or a pattern with `{id}`."""
-
-    def __init__(self, place: str) -> None:
-        if "{id}" not in place and not Path(place).is_dir():
-            raise BadUsage(f"--thumbnails {place!r}: no such folder; name one, or the place of each item as 'img/{{id}}.jpg'.")
-        self._place = place
-        self.notes: list[str] = []
-
-    def __call__(self, items: Sequence[str]) -> dict[str, str]:
-        """The pictures of those items that have one; `notes` lists the missing ones."""
-        files = {item: self._file(item) for item in items} if "{id}" in self._place else locate(items, Path(self._place))
-        thumbnails = Thumbnails({item: path for item, path in files.items() if path is not None}, longest=160)
-        shown = {item: image for item in items if (image := thumbnails[item].image) is not None}
-        bare = [item for item in items if item not in shown]
-        if bare:
-            some = f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
-            self.notes.append(f"{len(bare)} of {len(items)} items have no picture: {some}")
-        return {item: data_uri(image) for item, image in shown.items()}
-
-    def _file(self, item: str) -> Path | None:
-        """The file of an item by the pattern; None for a path that leaves the pattern's folder."""
-        fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
-        path = Path(self._place.replace("{id}", item)).resolve()
-        return path if fixed in path.parents else None

@@ -8,10 +8,10 @@ from typing import Any
 
 from commanding import with_fields
 from rankwell.tasks.study.commands.study_estimate import estimate
-from rankwell.tasks.study.commands.study_judge import judge
+from rankwell.tasks.study.commands.study_judge import judge as study_judge
 from rankwell.tasks.study.commands.study_pool import pool
 
-pool, estimate = with_fields(pool), with_fields(estimate)
+pool, judge, estimate = with_fields(pool), with_fields(study_judge), with_fields(estimate)
 
 
 def write_world(folder: Path, *, queries: int = 30, seed: int = 1) -> dict[tuple[str, str], int]:

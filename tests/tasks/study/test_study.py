@@ -13,10 +13,9 @@ from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_judge import judge
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
-from tasks.study.studies import estimate, fill, judge_batches, pool, pool_study, read_sheet, write_world
+from tasks.study.studies import estimate, fill, judge, judge_batches, pool, pool_study, read_sheet, write_world
 
 
 @pytest.fixture
@@ -370,6 +369,6 @@ def test_a_study_is_not_overwritten_and_other_files_stay(tmp_path, truth):
 
 def test_commands_of_a_study_run_from_a_shell(tmp_path, truth):
     line = "study pool a.run b.run --query-texts queries.tsv --documents documents.tsv -o study"
-    for words, code in ((line, 0), ("study estimate study", 4), ("study judge study --judge me", 2)):
+    for words, code in ((line, 0), ("study estimate study", 4), ("study judge study --judge me --export me.csv --no-browser", 2)):
         done = subprocess.run([sys.executable, "-m", "rankwell", *words.split()], cwd=tmp_path, capture_output=True, text=True)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr

@@ -37,10 +37,10 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     refuse_blocked(path)
     beside = f"{path.stem}_data"
     made = page_data(source)
-    text, parts = _json(made.whole()), list[tuple[str, int, int, str]]()
+    text, parts = embedded_json(made.whole()), list[tuple[str, int, int, str]]()
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
-        text = _json(made.head() | {"parts": [part[:3] for part in parts]})
+        text = embedded_json(made.head() | {"parts": [part[:3] for part in parts]})
     files = {**{name: lists for name, *_, lists in parts}, path.name: render_page(text, source.title, parted=bool(parts))}
     folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
     raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
@@ -86,7 +86,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 
 
-def _json(data: Mapping[str, Any]) -> str:
+def embedded_json(data: Mapping[str, Any]) -> str:
     """The data as JSON that may stand inside a script element, and inside a script."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
@@ -101,7 +101,7 @@ def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
     for query in sorted(made.lists):
-        waiting.append((query, _json(made.lists[query])))  # pyright: ignore[reportArgumentType]
+        waiting.append((query, embedded_json(made.lists[query])))  # pyright: ignore[reportArgumentType]
         size += len(waiting[-1][1]) + made.weight(query)
         if size >= PART_BYTES:
             yield _part(made, waiting, f"{folder}/{number:03}")
@@ -112,7 +112,7 @@ def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
 
 def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> tuple[str, int, int, str]:
     lists = ",".join(f'"{query}":{text}' for query, text in waiting)
-    items = _json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
+    items = embedded_json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
     text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text

@@ -3,13 +3,15 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.locks import locked
 from rankwell.store import Source
 from rankwell.tasks.study.folder import JUDGMENTS, Study
 
@@ -44,7 +46,12 @@ class JournalLine(NamedTuple):
     @property
     def is_answer(self) -> bool:
         """Whether it answers its item in the study."""
-        return not self.purpose and (self.grade is not None or self.action in ANSWERS)
+        return not self.purpose and self.is_final
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it answers its item, be it for a purpose that does not count."""
+        return self.grade is not None or self.action in ANSWERS
 
 
 class Journals(NamedTuple):
@@ -64,6 +71,19 @@ def check_judge(name: str) -> str:
 def journal_of(study: Study, judge: str) -> Path:
     """The journal of a judge."""
     return study.place / JUDGMENTS / f"{check_judge(judge)}.jsonl"
+
+
+@contextmanager
+def held_journal(study: Study, judge: str) -> Generator[None]:
+    """Holds the journal of a judge until the block ends. Raises BadUsage where another process holds it."""
+    path = journal_of(study, judge)
+    path.parent.mkdir(exist_ok=True)
+    try:
+        with locked(path):
+            yield
+    finally:
+        with suppress(OSError):  # there are judgments
+            path.parent.rmdir()
 
 
 def now() -> str:
@@ -113,15 +133,15 @@ def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine]
     content, known = Source(path).read() if path.stat().st_size else b"", set(grades)
     *texts, torn = content.split(b"\n")
     lines = [
-        _line(parse_json(text, str(path), "an object per line", line=number), f"{path}:{number}", path.stem, known)
+        journal_line(parse_json(text, str(path), "an object per line", line=number), f"{path}:{number}", path.stem, known)
         for number, text in enumerate(texts, 1)
         if text.strip()
     ]
     return lines, f"{path}: the last line was not written to its end, and is dropped" if torn.strip() else ""
 
 
-def _line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
-    """The line. Raises BadInput for anything else."""
+def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
+    """The line of a judge in parsed JSON. where: file and line. Raises BadInput for anything else."""
     if not isinstance(content, Mapping):
         raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
     for name in ("time", "judge", "query", "item"):

@@ -106,6 +106,31 @@ class EstimateOptions:
     mix_guidelines: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """The choices of a judge's session. Raises BadUsage for shares out of range.
+
+    Parameters
+    ----------
+    double
+        Share of the items that other judges have answered to show to this judge as well.
+    repeat
+        Share of this judge's own items to show again, half a batch later at least.
+    gold
+        File of judgments of pooled items that are known: one for every 20 items is mixed in. Estimates do not use the answers.
+    """
+
+    double: float = 0.0
+    repeat: float = 0.0
+    gold: Annotated[str | None, Input()] = None
+
+    def __post_init__(self) -> None:
+        for name in ("double", "repeat"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise BadUsage(f"--{name} is {value:g}; expected a share from 0 to 1.")
+
+
 def known_grades(text: str) -> dict[float, str]:
     """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is not one."""
     found: dict[float, str] = {}

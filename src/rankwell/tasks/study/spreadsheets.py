@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.errors import BadInput, shown
 from rankwell.store import Source, packing
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Batch, lease_batch
@@ -118,9 +118,3 @@ def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:
         listed = ", ".join(f"{each:g}" for each in study.grades)
         raise BadInput(f"{where}: grade {shown(text)}; expected {listed}, u (cannot tell), s (left open), or nothing.")
     return grade, ""
-
-
-def refuse_both(export: Path | None, imported: str | None) -> None:
-    """Raises BadUsage unless exactly one of the two is named."""
-    if (export is None) == (imported is None):
-        raise BadUsage("say --export FILE.csv for the next batch, or --import FILE.csv for a judged one.")

@@ -1,30 +1,42 @@
-"""Judge the items of a study: take the next batch as a spreadsheet, and read it back."""
+"""Judge the items of a study: on a page in the browser, on a page that works offline, or in a spreadsheet."""
 
 from pathlib import Path
 from typing import Annotated
 
 from rankwell.core.options import Input, Option
+from rankwell.errors import BadUsage
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import Study, read_study
-from rankwell.tasks.study.journal import read_journals
-from rankwell.tasks.study.spreadsheets import export_batch, import_batch, refuse_both
+from rankwell.tasks.study.journal import held_journal, journal_of, read_journals
+from rankwell.tasks.study.offline_page import collect_judgments, write_offline_page
+from rankwell.tasks.study.options import JudgeOptions
+from rankwell.tasks.study.serving import serve_session
+from rankwell.tasks.study.spreadsheets import export_batch, import_batch
+
+_INSTEAD = ("--export", "--import", "--page", "--collect")
+_NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or another judge has it"
 
 
 def judge(
     study: InputPlace,
     /,
     *,
-    judge: str,
+    options: JudgeOptions,
+    judge: str | None = None,
     export: Annotated[Path | None, Option(writes="file")] = None,
     sheet: Annotated[str | None, Option(("--import",)), Input()] = None,
+    page: Annotated[Path | None, Option(writes="file")] = None,
+    collect: Annotated[str | None, Input()] = None,
+    browser: bool = True,
 ) -> Output:
-    """Judge the items of a study: take the next batch as a spreadsheet, and read it back.
+    """Judge the items of a study: on a page in the browser, on a page that works offline, or in a spreadsheet.
 
-    Fill the column `grade` with a grade of the study's scale, `u` for what you cannot tell, or `s` to leave an item open. Judge
-    without knowing the runs: neither the order nor the file shows where an item comes from.
+    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every judgment is on the disk before the
+    page goes on. In a spreadsheet, fill the column `grade` with a grade of the scale, `u` for what you cannot tell, or `s` to
+    leave an item open. No run, rank or score is shown anywhere.
 
     Parameters
     ----------
@@ -36,24 +48,73 @@ def judge(
         Write the next batch to this CSV file. A batch belongs to its judge until it is finished, or for 24 hours.
     sheet
         Read a judged batch from this CSV file; reading it again changes nothing.
+    page
+        Write the next batch as a page that works offline to this HTML file, for a judge elsewhere.
+    collect
+        Merge judgments that were downloaded from such a page; the file names the judge. Merging it again changes nothing.
+    browser
+        Open the browser; without, the file that opens the page is named and no more.
     """
-    refuse_both(export, sheet)
+    chosen = [name for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True) if value is not None]
+    if len(chosen) > 1:
+        raise BadUsage(f"{chosen[0]} cannot be combined with {chosen[1]}.")
+    _refuse_unused(options, browser, chosen)
     found = read_study(study)
+    if collect is not None:
+        return _collect(found, judge, collect)
+    if judge is None:
+        raise BadUsage("name the judge: --judge judge-1.")
     with writing_to(found.place):
+        if page is not None:
+            return _write_page(found, judge, options, page)
         if export is not None:
             done = export_batch(found, judge, export)
             if done is None:
-                return Output(
-                    notes=("nothing is left for this judge: every batch is finished, or another judge has it", *_state(found))
-                )
+                return Output(notes=(_NOTHING_LEFT, *_state(found)))
             batch, items = done
             notes = [Aside(f"wrote {export}: batch {batch.number + 1}, {items} items to judge")]
             return Output(notes=(*notes, *_state(found)))
-        outcome = import_batch(found, judge, str(sheet))
+        if sheet is not None:
+            return _import(found, judge, sheet)
+        written, notes = serve_session(found, judge, options, browser=browser)
+    return Output(notes=(*notes, Aside(f"{written} lines written to {journal_of(found, judge)}"), *_state(found)))
+
+
+def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> Output:
+    done = write_offline_page(study, judge, options, path)
+    if done is None:
+        return Output(notes=(_NOTHING_LEFT, *_state(study)))
+    batch = "further items" if done.batch is None else f"batch {done.batch}"
+    wrote = Aside(f"wrote {path}: {batch}, {done.items} items to judge; read its downloads with --collect")
+    return Output(notes=(*done.notes, wrote, *_state(study)))
+
+
+def _collect(study: Study, judge: str | None, file: str) -> Output:
+    if judge is not None:
+        raise BadUsage("--judge has no effect with --collect: the file names the judge.")
+    with writing_to(study.place):
+        done = collect_judgments(study, file)
+    known = [f"{done.known} lines were there before"] if done.known else []
+    return Output(notes=(*done.notes, f"{done.new} lines of {done.judge} read from {file}", *known, *_state(study)))
+
+
+def _import(study: Study, judge: str, sheet: str) -> Output:
+    with held_journal(study, judge):
+        outcome = import_batch(study, judge, sheet)
     notes = [f"{outcome.new} judgments read from {sheet}"]
     notes += [f"{outcome.known} rows were read before"] if outcome.known else []
     notes += [f"{outcome.blank} rows have no grade yet"] if outcome.blank else []
-    return Output(notes=(*notes, *_state(found)))
+    return Output(notes=(*notes, *_state(study)))
+
+
+def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> None:
+    """Raises BadUsage for options of the page where there is none."""
+    given = [f"--{name}" for name, value in vars(options).items() if value != getattr(JudgeOptions(), name)]
+    given += [] if browser else ["--no-browser"]
+    if chosen == ["--page"]:
+        given = [name for name in given if name == "--no-browser"]
+    if chosen and given:
+        raise BadUsage(f"{given[0]} has no effect with {chosen[0]}; leave it out.")
 
 
 def _state(study: Study) -> list[str]:

@@ -127,7 +127,7 @@ def _designed(
         drawn=options.drawn,
         grades=grades,
         plan=StudyPlan(level=options.level, looks=options.looks, pairs=options.pairs_planned),
-        thumbnails=options.thumbnails,
+        thumbnails=None if options.thumbnails is None else place_of(options.thumbnails, output),
         sources={name: StudyFile(place_of(file, output), digest_of(file)) for name, file in known.items() if file},
         runs=_pooled_runs(named, output, 1),
         rounds=1,

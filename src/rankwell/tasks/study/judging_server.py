@@ -1,0 +1,183 @@
+"""The server of one judge's session: on this machine only, for the browser that has the token, and for its own page."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+from rankwell.documents import parse_json
+from rankwell.errors import RankwellError, printable
+from rankwell.tasks.study.judging_page import judging_page
+from rankwell.tasks.study.judging_session import JudgingAct, JudgingSession, OutdatedAct
+from rankwell.tasks.study.opening import ENTERED, ENTERED_POLICY
+
+MOST_BYTES = 100_000
+"""Of a request."""
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_HTML, _JSON = "text/html; charset=utf-8", "application/json"
+
+
+class _Refused(Exception):
+    """A request that is not answered."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class JudgingServer(ThreadingHTTPServer):
+    """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie does."""
+
+    daemon_threads = True
+
+    def __init__(self, session: JudgingSession) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.session, self.token, self._cookie = session, secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.page = judging_page(f"Judging: {session.judge}")
+        self._is_used = False
+
+    @property
+    def origin(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    @property
+    def cookie_name(self) -> str:
+        """The name of its cookie, which has the port as browsers send cookies to every port of a machine."""
+        return f"rankwell-{self.server_port}"
+
+    def enter(self, token: str) -> str:
+        """The cookie in exchange for the token. Raises _Refused for a wrong one, and from the second time on."""
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            raise _Refused(HTTPStatus.FORBIDDEN, "This is not the link of this session.")
+        if self._is_used:
+            raise _Refused(HTTPStatus.FORBIDDEN, "This link has been used; start `rankwell study judge` again for another.")
+        self._is_used = True
+        return f"{self.cookie_name}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
+
+    def is_known(self, cookie: str) -> bool:
+        """Whether a request has the cookie of this session."""
+        try:
+            found = SimpleCookie(cookie).get(self.cookie_name)
+        except CookieError:
+            return False
+        return found is not None and secrets.compare_digest(found.value.encode(), self._cookie.encode())
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Drops a connection that the browser has closed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection of a browser."""
+
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "rankwell", ""
+    timeout = 120
+    server: JudgingServer  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def do_GET(self) -> None:
+        self._answer(self._read)
+
+    def do_POST(self) -> None:
+        self._answer(self._write)
+
+    def _answer(self, act: Any) -> None:
+        """Calls what handles the request, and turns every refusal and failure into an answer."""
+        try:
+            if self.headers.get_all("Host") != [self.server.origin.removeprefix("http://")]:
+                raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, "This is not the address of this session.")
+            act()
+        except _Refused as refusal:
+            self._fail(refusal.status, str(refusal))
+        except OutdatedAct as error:
+            self._fail(HTTPStatus.CONFLICT, str(error))
+        except RankwellError as error:
+            self._fail(HTTPStatus.BAD_REQUEST, printable(str(error)))
+        except ConnectionError:
+            self.close_connection = True
+        except OSError as error:
+            self._fail(HTTPStatus.INSUFFICIENT_STORAGE, error.strerror or str(error))
+
+    def _read(self) -> None:
+        """Answers a GET: the page, its state, or an item."""
+        self._refuse_foreign()
+        if self.path == "/":
+            policy = f"{self.server.page.policy}; frame-ancestors 'none'"
+            self._send(HTTPStatus.OK, self.server.page.text, _HTML, {"Content-Security-Policy": policy})
+        elif self.path == "/state":
+            self._send_json(self.server.session.state())
+        elif (found := self.path.split("/"))[1] == "items" and len(found) == 4 and all(map(str.isdecimal, found[2:])):
+            self._send_json(self.server.session.item(int(found[2]), int(found[3])))
+        else:
+            raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+
+    def _write(self) -> None:
+        """Answers a POST: the token, an act, or the request for the next batch."""
+        body = self._body()
+        if self.path == "/enter":
+            if self.headers.get("Origin", "null") not in ("null", self.server.origin):
+                raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
+            token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
+            cookie = self.server.enter(token)
+            self._send(HTTPStatus.OK, ENTERED, _HTML, {"Set-Cookie": cookie, "Content-Security-Policy": ENTERED_POLICY})
+            return
+        self._refuse_foreign(needs_origin=True)
+        if self.headers.get_content_type() != _JSON:
+            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
+        content = parse_json(body, "the request", "an act")
+        if self.path == "/act":
+            self._send_json(self.server.session.act(JudgingAct.of(content, self.server.session.study.grades)))
+        elif self.path == "/next":
+            turn = content.get("turn") if isinstance(content, Mapping) else None
+            self._send_json(self.server.session.advance(turn if isinstance(turn, int) else -1))
+        else:
+            raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+
+    def _refuse_foreign(self, *, needs_origin: bool = False) -> None:
+        """Raises _Refused for a request of another page, and for one without the cookie."""
+        origin = self.headers.get("Origin")
+        if origin != self.server.origin if origin is not None else needs_origin:
+            raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
+        if not self.server.is_known(self.headers.get("Cookie", "")):
+            what = "Open the session with the file that `rankwell study judge` names; its link works once."
+            raise _Refused(HTTPStatus.FORBIDDEN, what)
+
+    def _body(self) -> bytes:
+        """The content of the request. Raises _Refused for one that is too long, or of unknown length."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MOST_BYTES or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES} bytes")
+        return self.rfile.read(int(length))
+
+    def _send_json(self, content: Mapping[str, Any]) -> None:
+        self._send(HTTPStatus.OK, json.dumps(content), _JSON, {})
+
+    def _fail(self, status: HTTPStatus, message: str) -> None:
+        """Answers with a sentence; a request whose content was not read ends the connection."""
+        if self.command == "POST":
+            self.close_connection = True
+        self._send(status, message + "\n", "text/plain; charset=utf-8", {"Content-Security-Policy": "default-src 'none'"})
+
+    def _send(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str]) -> None:
+        raw = text.encode("utf-8", "surrogatepass")
+        self.send_response(status)
+        connection = {"Connection": "close"} if self.close_connection else {}
+        length = str(len(raw))
+        for name, value in {**_HEADERS, **headers, **connection, "Content-Type": kind, "Content-Length": length}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Writes nothing: the terminal is for the judge."""

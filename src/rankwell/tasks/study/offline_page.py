@@ -1,0 +1,121 @@
+"""Pages for judges elsewhere: a batch in one file that needs no server, and the merging of what comes back."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput, shown
+from rankwell.report.page.document import embedded_json
+from rankwell.store import Source, write_text
+from rankwell.tasks.study.asking import GoldItems, SittingItems, next_asks
+from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.item_content import ItemContents
+from rankwell.tasks.study.journal import (
+    JournalLine,
+    append_lines,
+    check_judge,
+    held_journal,
+    journal_line,
+    journal_of,
+    read_journal,
+)
+from rankwell.tasks.study.judging_page import judging_page
+from rankwell.tasks.study.judging_session import batch_counts, page_head
+from rankwell.tasks.study.options import JudgeOptions
+
+
+class OfflinePage(NamedTuple):
+    """The outcome of writing a page: the number of items, of the batch (from 1, None for none), and notes."""
+
+    items: int
+    batch: int | None
+    notes: Sequence[str]
+
+
+class CollectedLines(NamedTuple):
+    """The outcome of merging a file: the judge, the lines that were new, those known before, and notes."""
+
+    judge: str
+    new: int
+    known: int
+    notes: Sequence[str]
+
+
+def write_offline_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> OfflinePage | None:
+    """Leases the judge's batch and writes its unanswered items as a page; None where nothing is left."""
+    gold = GoldItems.of(study, options.gold)
+    items = next_asks(study, judge, options, gold.pairs)
+    if items is None:
+        return None
+    answered = {(*line.pair, line.purpose) for line in items.lines if line.is_final}
+    items = items._replace(asks=tuple(ask for ask in items.asks if ask not in answered))
+    batch = _embedded(study, judge, items)
+    write_text(path, judging_page(f"Judging: {judge}", batch).text)
+    return OfflinePage(len(items.asks), None if items.batch is None else items.batch.number + 1, gold.notes)
+
+
+def _embedded(study: Study, judge: str, items: SittingItems) -> str:
+    """The JSON of a page: what it displays, and the ids for the lines that it writes."""
+    contents = ItemContents(study, items.asks)
+    queries = list(dict.fromkeys(ask.query for ask in items.asks))
+    places, texts = {query: place for place, query in enumerate(queries)}, dict[str, Any]()
+    asks = list[dict[str, Any]]()
+    for ask in items.asks:
+        content = contents.content(ask)
+        texts[ask.query] = content["query"]
+        asks.append({"query": places[ask.query], "content": content["item"], "ids": list(ask)})
+    number = "rest" if items.batch is None else f"{items.batch.round}-{items.batch.number + 1}"
+    known = embedded_json({"ids": [list(ask) for ask in items.asks], "study": [str(study.seed), study.measure, judge, number]})
+    identity = hashlib.sha256(f"{study.guideline_digest} {known}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    head = page_head(study, judge) | batch_counts(study, items.batch)
+    return embedded_json(
+        {
+            "identity": identity, "file": f"{judge}-batch-{number}", "digest": study.guideline_digest, "head": head,
+            "queries": [texts[query] for query in queries], "asks": asks,
+        }
+    )  # fmt: skip
+
+
+def collect_judgments(study: Study, place: str) -> CollectedLines:
+    """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the same file again adds none.
+
+    Raises BadInput, naming file and line, for a line that is not one of this study; then nothing is read.
+    """
+    source = Source(place)
+    lines, torn = _lines(source, study)
+    judge = lines[0].judge
+    journal = journal_of(study, judge)
+    with held_journal(study, judge):
+        before = read_journal(journal, study.grades)[0] if journal.exists() else []
+        known = {_identity(line) for line in before}
+        new = sorted((line for line in dict.fromkeys(lines) if _identity(line) not in known), key=lambda line: line.time)
+        append_lines(study, new)
+    return CollectedLines(judge, len(new), len(lines) - len(new), [torn] if torn else [])
+
+
+def _identity(line: JournalLine) -> tuple[Any, ...]:
+    """The parts of a line by which it is recognised."""
+    return line.time, line.query, line.item, line.grade, line.action, line.purpose
+
+
+def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
+    """The lines of a downloaded file, and a note on a torn one."""
+    *texts, torn = source.read().split(b"\n")
+    pool = set(zip((study.queries[query] for query in study.pool.query.tolist()), study.pool.item.tolist(), strict=True))
+    found, judge, grades = list[JournalLine](), "", set(study.grades)
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            continue
+        content, where = parse_json(text, source.name, "an object per line", line=number), f"{source.name}:{number}"
+        if not judge and isinstance(content, dict):
+            judge = check_judge(str(content.get("judge")))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        line = journal_line(content, where, judge, grades)
+        if line.pair not in pool and line.purpose != "gold":
+            what = f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of {study.place}"
+            raise BadInput(f"{where}: {what}; collect files of pages of this study.")
+        found.append(line)
+    if not found:
+        raise BadInput(f"{source.name} has no judgments; download them again from the page.")
+    return found, f"{source.name}: the last line was not written to its end, and is dropped" if torn.strip() else ""
