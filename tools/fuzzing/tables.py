@@ -317,7 +317,7 @@ def _plain_predictions(path: Path) -> Table:
     return table
 
 
-def _cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str], list[list[Any]]]:
+def cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str], list[list[Any]]]:
     """The names and rows of a table; of CSV what every writer means in the same way."""
     if form == "jsonl":
         return _objects(path, keys)
@@ -401,7 +401,7 @@ def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, hol
 
 
 def _plain_table(path: Path, *, form: str, holds: str) -> Any:
-    names, rows = _cells(path, form, _READ.get(holds, ()))
+    names, rows = cells(path, form, _READ.get(holds, ()))
     if holds == "texts":
         return texts_of(names, rows)
     if holds == "column":
@@ -435,7 +435,7 @@ def texts_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, s
 
 
 def _plain_scores(path: Path, *, form: str) -> Any:
-    names, rows = _cells(path, form)
+    names, rows = cells(path, form)
     if not names or names[0] != "query" or len(set(names)) < len(names) or len(names) < 2 or not all(names):
         raise Undecided("names")
     numbers = [[_cell_number(cell, form) for cell in row[1:]] for row in rows]

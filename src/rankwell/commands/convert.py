@@ -1,16 +1,21 @@
 """Convert a run or judgments from one format to another; the target's suffix says which."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import Option
+from rankwell.core.options import InputData, Option
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io import files as io
 from rankwell.report.present import Aside, Output
-from rankwell.store import STDIN, Head, Source
+from rankwell.store import STDIN, Head, Source, split_part
+
+_TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
+"""Texts of queries in the folder of a study, and in one of BEIR."""
 
 
 class Conversion(NamedTuple):
@@ -32,6 +37,7 @@ def convert(
     source_format: Annotated[str | None, Option(("--from",))] = None,
     target_format: Annotated[str | None, Option(("--to",))] = None,
     holds: Literal["run", "judgments"] | None = None,
+    query_texts: Annotated[InputData, Option(("--query-texts",))] = None,
     duplicates: io.Duplicates = "error",
 ) -> Output:
     """Convert a run or judgments from one format to another; the target's suffix says which.
@@ -39,21 +45,25 @@ def convert(
     Parameters
     ----------
     source
-        File to read; `-` is standard input.
+        File to read; `-` is standard input. A BEIR folder stands for its judgments, and so does the folder of a study.
     target
-        File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv, .tsv, .json.
+        File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv, .tsv, .json; with --to quepid or
+        opensearch what those import.
     source_format
         Name of the source's format, where its content does not determine it.
     target_format
         Name of the target's format, where its suffix does not determine it.
     holds
         Whether the source holds a run or judgments, where its content does not determine it.
+    query_texts
+        Texts of queries, for formats that name a query by its text; those beside the source by default.
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     """
     done = convert_file(
-        source, target, source_format=source_format, target_format=target_format, holds=holds, duplicates=duplicates
-    )
+        source, target, source_format=source_format, target_format=target_format, holds=holds, query_texts=query_texts,
+        duplicates=duplicates,
+    )  # fmt: skip
     return Output(notes=done.notes)
 
 
@@ -64,22 +74,55 @@ def convert_file(
     source_format: str | None = None,
     target_format: str | None = None,
     holds: Literal["run", "judgments"] | None = None,
+    query_texts: str | Path | None = None,
     duplicates: io.Duplicates = "error",
 ) -> Conversion:
-    """Writes what a file holds in another format. Raises BadUsage where it may be a run or judgments."""
+    """Writes what a file holds in another format. Raises BadUsage where it may be a run or judgments.
+
+    query_texts: for formats that name a query by its text; by default queries.parquet or queries.jsonl in the source's folder.
+    """
     if str(target) in STDIN:
         raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
-    opened = Source(source)
+    place, part = split_part(io.judgments_file(source))
+    opened = Source(place)
     known = holds or _kind(Head.of(opened), source_format)
     request = io.Request(duplicates=duplicates)
-    table, name = io.read_as(opened, known, source_format, request)
-    written = (io.write_run if known == "run" else io.write_judgments)(table, target, format=target_format)
+    table, name = io.read_as(f"{place}:{part}" if part else opened, known, source_format, request)
+    entry = io.written_format(target, known, target_format)
+    if entry.by_text and isinstance(table, Judgments):
+        table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
+        request.notes.append(named)
+    elif query_texts is not None:
+        raise BadUsage(f"--query-texts: {entry.name} names queries by their ids; leave it out.")
+    write: Callable[..., str] = io.write_run if known == "run" else io.write_judgments
+    written = write(table, target, format=target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
     notes = [Aside(f"{source}: {known} read as {name}"), *request.notes, Aside(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"] if lost else []
     return Conversion(target, known, name, written, len(table.items), tuple(notes))
+
+
+def _texts_beside(source: str | Path) -> Path | None:
+    """The texts of queries in the folder that was named."""
+    places = [Path(split_part(source)[0], name) for name in _TEXTS]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str]:
+    """Judgments whose queries are their texts, and a note. Raises BadInput for a query without text, or with another's."""
+    if place is None:
+        return table, "queries go by their ids; name their texts with --query-texts"
+    texts, ids = io.read_texts(place).texts, dict[str, str]()
+    for query in table.queries:
+        if not texts.get(query):
+            raise BadInput(f"{place}: query {shown(query)} has no text, by which the target names it; add it.")
+        if (other := ids.setdefault(texts[query], query)) != query:
+            raise BadInput(f"{place}: queries {shown(other)} and {shown(query)} have one text, by which the target names both.")
+    owners = np.repeat(np.array([texts[query] for query in table.queries], dtype=object), np.diff(table.offsets)).tolist()
+    found = Judgments.from_rows(owners, table.items, table.grades, aspects=table.aspects, all_queries=ids)
+    return found, f"queries go by their texts in {place}"
 
 
 def _kind(head: Head, name: str | None) -> Literal["run", "judgments"]:

@@ -97,7 +97,8 @@ class Format(NamedTuple):
     -> Hits, where there is a faster way than the table. write: (table, path). suffixes: names of files that are written in it.
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
-    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves.
+    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
+    a folder of this format is described. by_text: whether queries go by their texts and not by ids.
     """
 
     name: str
@@ -113,6 +114,8 @@ class Format(NamedTuple):
     columns: bool = False
     kind_of: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
+    folder: str = ""
+    by_text: bool = False
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""
@@ -302,7 +305,8 @@ def read_judgments(
 
 
 def judgments_file(place: Any, split: str | None = None) -> Any:
-    """The file of a split in a BEIR folder (`FOLDER`, `FOLDER:dev`), `qrels/test.tsv` by default; another place as it is.
+    """The file of a split in a BEIR folder (`FOLDER`, `FOLDER:dev`), `qrels/test.tsv` by default, or what describes a folder of
+    another format (`FOLDER`, `FOLDER:part`); another place as it is.
 
     Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split of anything but a folder.
     """
@@ -315,6 +319,9 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
         return place
     files = {file.name.partition(".tsv")[0]: file for file in sorted(Path(path, "qrels").glob("*.tsv*"))}
     chosen = split or part or "test"
+    described = [entry.folder for entry in formats("judgments") if entry.folder and Path(path, entry.folder).is_file()]
+    if described and not files and split is None:
+        return f"{path}/{described[0]}" + (f":{part}" if part else "")
     if not files:
         expected = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
         raise BadInput(f"{path} is a folder without qrels/*.tsv; {expected}.")
@@ -392,6 +399,17 @@ def write_run(ranking: Ranking, path: Place, *, format: str | None = None) -> st
     return _write(ranking, Path(path), "run", format)
 
 
+def written_format(path: Place, holds: Holds, name: str | None = None) -> Format:
+    """The format in which a file is written: the named one, or that of its suffix. Raises UnknownName where there is none."""
+    plain = Path(path).name.removesuffix(".gz").removesuffix(".zst").lower()
+    able = [entry for entry in formats(holds) if entry.write is not None]
+    for entry in able:
+        if plain.endswith(entry.suffixes) if name is None else name == entry.name:
+            return entry
+    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able)
+    raise UnknownName(f"{Path(path).name if name is None else name!r} names no format that can be written; known are {known}.")
+
+
 def write_judgments(judgments: Judgments, path: Place, *, format: str | None = None) -> str:  # noqa: A002
     """Writes judgments whole or not at all; returns the format's name, which the suffix decides."""
     if judgments.junk is not None and judgments.junk.any():
@@ -465,14 +483,8 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
 
 
 def _write(table: Ranking | Judgments, path: Path, holds: Holds, name: str | None) -> str:
-    """Writes in the named format or the one of the suffix. Raises UnknownName where there is none."""
-    plain = path.name.removesuffix(".gz").removesuffix(".zst").lower()
-    able = [entry for entry in formats(holds) if entry.write is not None]
-    for entry in able:
-        is_chosen = plain.endswith(entry.suffixes) if name is None else name == entry.name
-        if entry.write is not None and is_chosen:
-            with packing(path) as draft:
-                entry.write(table, draft)
-            return entry.name
-    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
-    raise UnknownName(f"{path.name if name is None else name!r} names no format that can be written; known are {known}.")
+    entry = written_format(path, holds, name)
+    assert entry.write is not None  # noqa: S101 - it was chosen for it
+    with packing(path) as draft:
+        entry.write(table, draft)
+    return entry.name

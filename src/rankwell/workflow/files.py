@@ -46,13 +46,16 @@ def convert(
     source_format: str | None = None,
     target_format: str | None = None,
     holds: Literal["run", "judgments"] | None = None,
+    query_texts: str | Path | None = None,
     duplicates: Duplicates = "error",
     overwrite: bool = False,
 ) -> Conversion:
     """Converts a file of a run or of judgments to another format, which the target's suffix names, as `rankwell convert` does.
 
-    holds: where the content does not determine it. duplicates: of an item that a query lists twice; an error, or the `first` or
-    `best` one is kept. overwrite: replace a file that is there. `write_run` and `write_judgments` write what is in memory.
+    source: a file, a BEIR folder, or the folder of a study. holds: where the content does not determine it. query_texts: for
+    targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default. duplicates: of an item
+    that a query lists twice; an error, or the `first` or `best` one is kept. overwrite: replace a file that is there.
+    `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what cannot be read.
 
     >>> import tempfile
@@ -77,7 +80,13 @@ def convert(
         files = files_to_write(command.convert, (source, target), {}, overwrite)
         with overwriting(overwrite, keeping=bool(files)):
             return convert_file(
-                source, target, source_format=source_format, target_format=target_format, holds=holds, duplicates=duplicates
+                source,
+                target,
+                source_format=source_format,
+                target_format=target_format,
+                holds=holds,
+                query_texts=query_texts,
+                duplicates=duplicates,
             )
 
 

@@ -67,6 +67,11 @@ def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
     return None
 
 
+def _id_of_texts(found: Sequence[str]) -> str | None:
+    """The column of ids beside texts: `query` is one where a column `text` has the text."""
+    return _column(found, _ID) or (_column(found, ("query",)) if _column(found, ("text",)) else None)
+
+
 def known_columns(found: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
     words = {*_QUERY, *_ITEM, *_SCORE, *_RANK, *_GRADE, *_ID, *_TEXT}
@@ -80,7 +85,7 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     """
     query, item, score = _column(found, _QUERY), _column(found, _ITEM), _column(found, _SCORE)
     if holds == "texts":
-        fits = bool(_column(found, _ID) and _column(found, _TEXT)) and not (query and item)
+        fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
         return 0.9 if fits else 0.2 * bool(known_columns(found))
     run, graded = bool(score or _column(found, _RANK)), bool(_column(found, _GRADE))
     beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
@@ -100,7 +105,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     """
     if grade and grade not in found:
         raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
-    owner = _column(found, _ID if holds == "texts" else _QUERY)
+    owner = _id_of_texts(found) if holds == "texts" else _column(found, _QUERY)
     item = owner if holds == "texts" else _column(found, _ITEM)
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     rank = _column(found, _RANK) if holds == "run" else None

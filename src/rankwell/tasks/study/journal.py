@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.documents import parse_json
+from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.locks import locked
 from rankwell.store import Source
@@ -133,7 +133,12 @@ def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine]
     content, known = Source(path).read() if path.stat().st_size else b"", set(grades)
     *texts, torn = content.split(b"\n")
     lines = [
-        journal_line(parse_json(text, str(path), "an object per line", line=number), f"{path}:{number}", path.stem, known)
+        journal_line(
+            parse_json(text, str(path), "an object per line", line=number, pairs=unique_keys),
+            f"{path}:{number}",
+            path.stem,
+            known,
+        )
         for number, text in enumerate(texts, 1)
         if text.strip()
     ]

@@ -1,0 +1,35 @@
+"""Quepid: ratings as CSV with the header `query,docid,rating`, in which a query is its text."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from rankwell.core.tables import Judgments
+from rankwell.errors import BadInput
+from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.store import Head, Source
+
+_HEADER = ("query", "docid", "rating")
+
+
+def _sniff(head: Head) -> float:
+    return 0.95 * bool(re.match(rb'"?query"?,"?docid"?,"?rating"?\r?\n', head.raw))
+
+
+def _write(table: Judgments, path: Path) -> None:
+    if table.aspects is not None:
+        raise BadInput("Quepid's ratings cannot hold groups or intents; write TREC, CSV or Parquet.")
+    bounds, grades = table.offsets.tolist(), table.grades.tolist()
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(_HEADER)
+        for query, start, stop in zip(table.queries, bounds, bounds[1:], strict=False):
+            for item, grade in zip(table.items[start:stop], grades[start:stop], strict=True):
+                writer.writerow((query, item, int(grade) if grade.is_integer() else grade))
+
+
+@file_format("quepid", "judgments", sniff=_sniff, write=_write, kind_of="csv", by_text=True)
+def read_judgments(source: Source, request: Request) -> Judgments:
+    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8, Export Ratings, CSV."""
+    return FORMATS["csv judgments"].read(source, replace(request, grade_column=_HEADER[-1]))

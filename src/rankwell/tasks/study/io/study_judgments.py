@@ -1,0 +1,54 @@
+"""The judgments of a study, read from its folder: `rankwell convert STUDY qrels.txt`."""
+
+import re
+
+import numpy as np
+
+from rankwell.core.tables import Judgments
+from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.io.files import Request, file_format
+from rankwell.store import Head, Source
+from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.folder import STUDY, Study, read_study
+from rankwell.tasks.study.journal import read_journals
+
+
+def _sniff(head: Head) -> float:
+    return 0.95 * bool(re.match(r'\{\s*"study"\s*:', head.text))
+
+
+@file_format("study", "judgments", sniff=_sniff, parts=True, folder=STUDY)
+def read_judgments(source: Source, request: Request) -> Judgments:
+    """The grades that people gave: the median of several judges, or those of `STUDY:first` or `STUDY:JUDGE`.
+
+    Items without a grade are left out and counted in a note, which also says how the items were chosen.
+    Raises BadInput for a study.json outside the folder of a study, NothingToEvaluate where nothing is graded.
+    """
+    if source.path is None:
+        raise BadInput(f"{source.name} describes a study, whose judgments are in its folder; name the folder.")
+    study = read_study(source.path.parent)
+    journals = read_journals(study)
+    answers = StudyAnswers.of(study, journals.lines, request.part or "median")
+    graded = np.flatnonzero(~np.isnan(answers.grade))
+    if not len(graded):
+        raise NothingToEvaluate(f"{study.place}: no item is graded; judge some with `rankwell study judge`.")
+    request.notes.extend([*journals.notes, _chosen(study, answers, len(graded))])
+    pool = study.pool
+    queries = [study.queries[row] for row in pool.query[graded].tolist()]
+    return Judgments.from_rows(queries, pool.item[graded].tolist(), answers.grade[graded])
+
+
+_MEANING = {
+    "items": "they are a sample without its probabilities, which no format holds: measures on this file are biased; "
+    "`rankwell study estimate` weights them",
+    "queries": "whole queries of the pool: a run that was not pooled is at a disadvantage",
+    "reading": "runs were read down to their first relevant item: the file is for RR, and for the pooled runs, only",
+}
+
+
+def _chosen(study: Study, answers: StudyAnswers, graded: int) -> str:
+    """The number of grades, the judges, and the measures that the grades allow."""
+    unknown = int(answers.answered.sum()) - graded
+    without = f"; {unknown} more without a grade" if unknown else ""
+    judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(answers.judges)}{without}"
+    return f"{study.place}: {judged}; {_MEANING[study.design]}"

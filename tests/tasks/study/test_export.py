@@ -1,0 +1,54 @@
+"""Judgments of a study in every format that judgments have."""
+
+import pytest
+
+import rankwell as rw
+from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.io import files
+from rankwell.tasks.study.commands.study_judge import judge
+from tasks.study.studies import fill, judge_batches, pool_study, write_world
+
+TARGETS = [("qrels.txt", None), ("j.csv", None), ("j.tsv", None), ("j.parquet", None), ("j.json", None), ("j.jsonl", None)]
+
+
+@pytest.mark.parametrize(("name", "form"), [*TARGETS, ("q.csv", "quepid"), ("o.json", "opensearch")])
+def test_every_export_comes_back_as_the_grades_that_were_given(tmp_path, name, form):
+    truth = write_world(tmp_path, queries=6)
+    study = pool_study(tmp_path, batch=10)
+    judge_batches(study, truth, 2)
+
+    done = rw.convert(study, tmp_path / name, target_format=form)
+
+    found = files.read_judgments(tmp_path / name).to_dict()
+    texts = {f"the text of {query}" if form else query: query for query, _ in truth}
+    assert sum(map(len, found.values())) == done.rows == 20
+    assert all(grade == truth[texts[query], item] for query, items in found.items() for item, grade in items.items())
+    assert any("they are a sample without its probabilities" in note and "biased" in note for note in done.notes)
+    assert any("20 of " in note and "graded by judge-1" in note for note in done.notes)
+
+
+def test_items_without_a_grade_are_counted_and_one_judge_can_be_chosen(tmp_path):
+    truth = write_world(tmp_path, queries=6)
+    study = pool_study(tmp_path, batch=10, by=["queries", "2"])
+    sheet = tmp_path / "sheet.csv"
+    judge(str(study), judge="ann", export=sheet)
+    unknown = next(iter(truth))
+    fill(sheet, {**dict.fromkeys(truth, 1), unknown: "u"})
+    judge(str(study), judge="ann", sheet=str(sheet))
+
+    done = rw.convert(study, tmp_path / "all.csv")
+    other = rw.convert(f"{study}:ann", tmp_path / "ann.csv")
+
+    assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "ann.csv").read_bytes()
+    assert done.rows == other.rows
+    assert any("a run that was not pooled is at a disadvantage" in note for note in done.notes)
+
+
+def test_a_study_without_grades_and_another_folder_are_refused(tmp_path):
+    write_world(tmp_path, queries=6)
+    study = pool_study(tmp_path)
+    with pytest.raises(NothingToEvaluate, match="no item is graded"):
+        rw.convert(study, tmp_path / "x.csv")
+    with pytest.raises(BadInput, match="is a folder without qrels"):
+        rw.convert(study / "rounds", tmp_path / "x.csv")
+    assert not (tmp_path / "x.csv").exists()
