@@ -211,7 +211,7 @@ def same_ranking(left: Ranking, right: Ranking) -> bool:
     return (left.queries, list(left.items), left.scores.tolist()) == (right.queries, list(right.items), right.scores.tolist())
 
 
-FORMATS_OUT = sorted({each.name for name in files.FORMATS if (each := files.FORMATS[name]).write})
+FORMATS_OUT = sorted({each.name for name in files.FORMATS if (each := files.FORMATS[name]).write and each.suffixes})
 # Every day from and to TREC's format, and from each into itself.
 CONVERSIONS = [
     pytest.param(source, target, marks=[] if "trec" in (source, target) or source == target else pytest.mark.slow)

@@ -573,6 +573,13 @@ def test_an_mteb_split_without_queries_is_refused(tmp_path: Path) -> None:
         read_ranking(tmp_path / "a.json")
 
 
+def test_the_results_of_a_query_in_an_mteb_file_are_an_object(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {"1": {"d": 0.5}, "2": []}}}')
+
+    with pytest.raises(BadInput, match=r"\$\['en/test'\]\['2'\] is \[\] \(list\); expected \{item: score\}"):
+        read_ranking(tmp_path / "a.json")
+
+
 def test_a_name_of_a_file_with_half_a_character_is_one_sentence() -> None:
     with pytest.raises(BadInput, match="has half a character, as no name of a file has"):
         rw.captions("a.npy\ud800", "diagonal")

@@ -159,7 +159,9 @@ def _load_mteb(source: Source, request: Request) -> Any:
     if not parts[chosen]:
         raise BadInput(f"{source.name}: {chosen} is empty; expected {{query: {{item: score}}}}.")
     for query, scored in parts[chosen].items():
-        for item, score in scored.items() if isinstance(scored, dict) else ():
+        if not isinstance(scored, dict):
+            raise BadInput(f"{source.name}: $[{chosen!r}][{query!r}] is {_seen(scored)}; expected {{item: score}}.")
+        for item, score in scored.items():
             if isinstance(score, bool):
                 where = f"{source.name}: $[{chosen!r}][{query!r}][{item!r}]"
                 raise BadScore(f"{where} is {_seen(score)}; scores are finite numbers.")
