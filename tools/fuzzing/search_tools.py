@@ -6,7 +6,6 @@ import re
 from io import StringIO
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from fuzzing import FORMATS, FUZZERS, Fuzzer, Refused, Undecided
 from fuzzing.mutations import text_file
@@ -107,20 +106,24 @@ def _study(rng: Random, folder: Path) -> Path:
         {"time": "2026-11-25T12:00:00.000Z", "judge": "ann", "query": query, "item": item, "grade": rng.randrange(3), "note": ""}
         for query, item in rows
     ]
-    path = folder / "judgments" / "ann.jsonl"
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    _journal(folder / "study.json").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
+    return folder / "study.json"
+
+
+def _journal(path: Path) -> Path:
+    return path.parent / "judgments" / "ann.jsonl"
+
+
+def _change_journal(rng: Random, path: Path) -> Path:
+    text_file(rng, _journal(path))
     return path
 
 
-def _read_study(path: Path) -> Any:
-    return read("judgments", "study")(path.parent.parent / "study.json")
-
-
 def _plain_journal(path: Path) -> Table:
-    if re.search(rb"postpone|unknown|open|action|purpose", raw := content(path)):
+    if re.search(rb"postpone|unknown|open|action|purpose", raw := content(_journal(path))):
         raise Undecided("other acts")
     table: Table = {}
-    pool = {(query, item) for query, item in _pooled(path.parent.parent)}
+    pool = {(query, item) for query, item in _pooled(path.parent)}
     *lines, _ = raw.split(b"\n")
     for line in lines:
         if not line.strip():
@@ -149,4 +152,4 @@ def _pooled(folder: Path) -> list[tuple[str, str]]:
 
 FUZZERS[f"{FORMATS}: quepid judgments"] = Fuzzer(_ratings, text_file, read("judgments", "quepid"), _plain_ratings)
 FUZZERS[f"{FORMATS}: opensearch judgments"] = Fuzzer(_imported, text_file, read("judgments", "opensearch"), _plain_imported)
-FUZZERS[f"{FORMATS}: study judgments"] = Fuzzer(_study, text_file, _read_study, _plain_journal)
+FUZZERS[f"{FORMATS}: study judgments"] = Fuzzer(_study, _change_journal, read("judgments", "study"), _plain_journal)
