@@ -86,6 +86,6 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
         rw.convert(qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "one.jsonl")
     with pytest.raises(BadInput, match="queries 'q1' and 'q2' have one text"):
         rw.convert(qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "same.jsonl")
-    with pytest.raises(BadUsage, match="trec names queries by their ids"):
+    with pytest.raises(BadUsage, match="queries of trec go by what"):
         rw.convert(qrels, tmp_path / "x.qrels", query_texts=tmp_path / "one.jsonl")
     assert not (tmp_path / "x.csv").exists()

@@ -87,6 +87,8 @@ def _agree() -> dict[str, str]:
         "folder": f"{base} -k 1,5 -o out --overwrite",
         "runs": "agree --reference a.run b.run c.run",
         "runs-folder": "agree --reference a.run b.run -k 5 -m RBO -m Jaccard@3 -m AP -o out",
+        "parts": f"{base} -k 2 --executor here --work work --shards 3 --memory 1G --threads 1",
+        "parts-dry-run": f"{base} -k 2 --executor processes:2 --dry-run",
         "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed 3 -k 1,3",
         "all": f"{base} -k 1,5 --all",
         "sample-again": "agree --reference vectors/teacher.npy vectors/near.npy --n-samples 15 --k-values 1 3",

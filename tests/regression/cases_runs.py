@@ -238,6 +238,10 @@ def _others() -> dict[str, str]:
         "convert out/a.json out/a.tsv --holds run\nconvert out/a.tsv out/a.run",
         "convert/judgments": "convert qrels.txt out/q.parquet\nconvert out/q.parquet out/q.csv\nconvert out/q.csv out/q.tsv\n"
         "convert out/q.tsv out/q.qrels\nconvert out/q.qrels out/q.json",
+        "power/plain": f"evaluate qrels.txt a.run b.run c.run {SOME} -o one\npower one\npower one --measure nDCG@5 --difference 0.1 --level 0.9 "
+        "--power 0.9 --seed 3 -f json",
+        "convert/texts": "convert beir out/q.csv --to quepid --query-texts beir/queries.jsonl\n"
+        "convert out/q.csv out/q.json --to opensearch",
         "convert/named": "convert a.run out/a.dat --from trec --to csv --holds run\nconvert doubled.run out/d.run --duplicates best",
         "convert/first": "convert doubled.run out/d.run --duplicates first\nconvert doubled.run out/e.run",
         "convert/stdin": "< a.run convert - out/a.csv",

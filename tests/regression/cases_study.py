@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines
 from tasks.study import smallest
-from tasks.study.studies import pool_study
+from tasks.study.studies import pool_study, write_world
 
 _THEN = "2026-11-25T12:00:00.000Z"
 
@@ -24,6 +25,8 @@ CASES = {
     "study/collect": f"{_POOL} -o out\nstudy judge out --collect judged/downloaded.jsonl",
     "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
     "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
+    "study/export": "convert judged/study out/study.qrels\nconvert judged/study:ben out/study.csv --to quepid",
+    "study/plan": "study plan begun/study --difference 0.1\nstudy plan begun/study -f json\nstudy plan judged/study",
     "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
     "study/agreement-json": "study agreement judged/study -f json",
 }
@@ -39,6 +42,12 @@ def write(folder: Path) -> None:
         rows = zip(("d1", "d2"), grades, (1, 2), strict=True)
         lines = [JournalLine(_THEN, judge, "q1", item, grade, "", "", 4.5, place) for item, grade, place in rows]
         append_lines(read_study(study), lines)
+    (folder / "begun").mkdir()
+    truth = write_world(folder / "begun", queries=12)
+    study = read_study(pool_study(folder / "begun", batch=15))
+    batch = lease_batch(study, "ann")
+    assert batch is not None
+    append_lines(study, [JournalLine(_THEN, "ann", *pair, truth[pair]) for pair in batch.pairs])
     (folder / "judged" / "gold.qrels").write_text("q1 0 d1 3\n", encoding="utf-8")
     lines = "".join(_LINE.format(n, item, n) for n, item in ((1, "d1"), (2, "d2"), (3, "d1")))
     (folder / "judged" / "downloaded.jsonl").write_text(lines, encoding="utf-8")

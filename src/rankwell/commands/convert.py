@@ -89,11 +89,11 @@ def convert_file(
     request = io.Request(duplicates=duplicates)
     table, name = io.read_as(f"{place}:{part}" if part else opened, known, source_format, request)
     entry = io.written_format(target, known, target_format)
-    if entry.by_text and isinstance(table, Judgments):
+    if entry.by_text and isinstance(table, Judgments) and not io.named_format(name, known).by_text:
         table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
         request.notes.append(named)
     elif query_texts is not None:
-        raise BadUsage(f"--query-texts: {entry.name} names queries by their ids; leave it out.")
+        raise BadUsage(f"--query-texts: queries of {entry.name} go by what {opened.name} calls them; leave it out.")
     write: Callable[..., str] = io.write_run if known == "run" else io.write_judgments
     written = write(table, target, format=target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"

@@ -30,12 +30,7 @@ def _write(table: Judgments, path: Path) -> None:
         pairs = zip(table.items[start:stop], grades[start:stop], strict=True)
         ratings = [{"docId": item, "rating": f"{int(grade) if grade.is_integer() else grade}"} for item, grade in pairs]
         lists.append({"query": query, "ratings": ratings})
-    found = {
-        "name": path.name.partition(".")[0] or "judgments",
-        "description": "Judgments from rankwell",
-        "type": _KIND,
-        _LISTS: lists,
-    }
+    found = {"name": "judgments", "description": "Judgments from rankwell", "type": _KIND, _LISTS: lists}
     path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
