@@ -19,6 +19,7 @@ import pytest
 import zstandard
 
 import rankwell as rw
+from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.io.columns import read_list, read_number_list, read_numbers
 from rankwell.io.files import Request, read_column, read_judgments, read_ranking, read_texts
@@ -583,3 +584,12 @@ def test_the_results_of_a_query_in_an_mteb_file_are_an_object(tmp_path: Path) ->
 def test_a_name_of_a_file_with_half_a_character_is_one_sentence() -> None:
     with pytest.raises(BadInput, match="has half a character, as no name of a file has"):
         rw.captions("a.npy\ud800", "diagonal")
+
+
+def test_an_argument_with_half_a_character_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rankwell", "instances", "evaluate", "table.csv\ud800", "--scores", "scores.npy"])
+
+    assert main() == 2
+    assert "has half a character; correct it." in capsys.readouterr().err

@@ -98,7 +98,13 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from rankwell.core.kernels.workers import threads_from
+    from rankwell.errors import BadUsage, shown
 
+    for word in arguments:
+        try:
+            word.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise BadUsage(f"{shown(word)} has half a character; correct it.") from error
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options, threads = _without_threads(arguments[:end])
     with threads_from(threads):

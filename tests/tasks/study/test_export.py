@@ -5,8 +5,7 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.io import files
-from rankwell.tasks.study.commands.study_judge import judge
-from tasks.study.studies import fill, judge_batches, pool_study, write_world
+from tasks.study.studies import fill, judge, judge_batches, pool_study, write_world
 
 TARGETS = [("qrels.txt", None), ("j.csv", None), ("j.tsv", None), ("j.parquet", None), ("j.json", None), ("j.jsonl", None)]
 
