@@ -15,10 +15,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judging_populations import WEIGHTS, K, QueryPopulation, Sample, drawn_population, robust_population, whole
+from judging_populations import (
+    WEIGHTS,
+    K,
+    QueryPopulation,
+    Sample,
+    drawn_population,
+    kappa_of,
+    model_gains,
+    robust_population,
+    whole,
+)
 from rankwell.core.tables import Floats
 from rankwell.stats.difference_estimator import SampleEstimate, cross_fitted, estimate
 from rankwell.stats.intervals import student_quantile
+from rankwell.stats.prediction_powered import FOLDS, PredictedQueries
+from rankwell.stats.query_sample import WholeQueries
 from rankwell.stats.sample_forecast import ForecastItems, forecast
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judging.md"
@@ -183,6 +195,57 @@ def forecasts(population: QueryPopulation, n: int, repetitions: int, seed: int =
     return these, like
 
 
+MODELS = {"weak": (0.2, 0.0), "middling": (0.4, 0.0), "good": (0.6, 0.0), "good, favours the worse run": (0.6, 0.5)}
+"""Models: the chance to see the grade, and the chance to raise that of an item of the first run."""
+BY_PEOPLE, BY_MODEL = (20, 30, 50), 500
+
+
+class PredictedCell(NamedTuple):
+    """Coverage of PPI++ in per cent, its mean width over that of people alone, and the coverage of the model alone."""
+
+    held: float
+    width: float
+    alone: float
+
+
+def predicted_coverage(values: Floats, predictions: Floats, n: int, repetitions: int, seed: int = 8) -> PredictedCell:
+    """The coverage of 95 % intervals over all queries, from n queries judged by people and 500 further ones by a model.
+
+    values, predictions: (queries,) of the population.
+    """
+    random, truth = np.random.default_rng(seed), float(values.mean())
+    held, widths = np.zeros((repetitions, 2), dtype=bool), np.zeros((repetitions, 2))
+    for repetition in range(repetitions):
+        chosen = random.integers(0, len(values), n + BY_MODEL)
+        people, f = values[chosen[:n]], predictions[chosen]
+        folds = np.arange(n) % FOLDS
+        found = PredictedQueries(values=people, predictions=f[:n], folds=folds, others=f[n:], population=len(values))
+        powered = found.queries_like_these(0.95)
+        alone, model = (WholeQueries(each, len(values)).queries_like_these(0.95) or (0.0, 0.0) for each in (people, f))
+        held[repetition] = [low <= truth <= high for low, high in (powered, model)]
+        widths[repetition] = [high - low for low, high in (powered, alone)]
+    return PredictedCell(100 * held[:, 0].mean(), widths[:, 0].mean() / widths[:, 1].mean(), 100 * held[:, 1].mean())
+
+
+def predicted_rows(population: QueryPopulation, repetitions: int) -> Iterator[list[str]]:
+    """The rows of the table of models: κ, the bias alone with its coverage, coverage and width with people."""
+    values = population.truth((0, 1))
+    for name, (right, favours) in MODELS.items():
+        gains = model_gains(population, right, favours=favours)
+        predictions = population._replace(gain=gains).truth((0, 1))
+        cells = [predicted_coverage(values, predictions, n, repetitions) for n in BY_PEOPLE]
+        alone = f"{predictions.mean() - values.mean():+.3f} / {cells[0].alone:.0f}"
+        kappa = f"{kappa_of(population, gains):.2f}"
+        yield [name, kappa, alone, *(f"{each.held:.1f} / {each.width:.2f}" for each in cells)]
+
+
+def predicted_table(population: QueryPopulation, repetitions: int) -> str:
+    """The section on models."""
+    head = ["model", "κ", "alone: bias / coverage, %", *(f"{n} by people: coverage, % / width" for n in BY_PEOPLE)]
+    text = TEXTS["models"].format(float(population.truth((0, 1)).mean()))
+    return f"{text}\n{table(head, list(predicted_rows(population, repetitions)))}"
+
+
 GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -237,6 +300,12 @@ Share of forecasts at 10 % judged whose half-width at 20 % lies within 25 % of t
 queries like these, with 100 queries. Where few items are relevant, a tenth of the pool shows too few of them for
 that:
 """,
+    "models": """### Models corrected by people
+
+Whole queries, of which some are judged by people and 500 further ones by a model (PPI++), 35 % relevant, a true difference
+of {:+.3f}: how often the 95 % interval holds it, and the mean width over that of people alone. The intervals of the
+model alone are those of all its queries:
+""",
     "power": """### Judgments that 80 % power takes
 
 Robust03, 100 topics, pairs of runs that differ by about .05 in SDCG@10: the share of the pool, in per cent, at which
@@ -272,6 +341,7 @@ def page(repetitions: int, data: Path) -> str:
         table(["runs", "20 unplanned looks", "5 planned looks"], wrong),
         TEXTS["forecasts"],
         table(["population", "these / like"], shares),
+        predicted_table(two, repetitions),
     ]
     if robust:
         head = ["queries like these / these queries", *(name.replace("|", "\\|") for name in DESIGNS), "ours of uniform, %"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.io.files import read_judgments, read_ranking
+from rankwell.stats.agreement import Ratings, coefficients
 from rankwell.stats.difference_estimator import SampledItems
 from rankwell.stats.priority_sampling import inclusion, prior_relevance, priorities, sampling_sizes
 
@@ -68,6 +69,27 @@ def robust_population(folder: Path) -> QueryPopulation:
             ranks[at, place] = [own.index(item) + 1 if item in own else 0 for own in each]
             gain[at, place] = min(max(judged[topic].get(item, 0), 0), 2) / 2
     return QueryPopulation("Robust03", ranks, gain)
+
+
+def model_gains(population: QueryPopulation, right: float, *, favours: float = 0.0, seed: int = 3) -> Floats:
+    """(queries, items) gains by a model that sees the grade with a chance, else draws one from all.
+
+    favours: the chance that an item which weighs more in the first run has a grade more.
+    """
+    random = np.random.default_rng(seed)
+    pooled = (population.ranks > 0).any(axis=2)
+    grade = np.rint(population.gain * 3)
+    found = grade.copy()
+    found[pooled] = np.where(random.random(int(pooled.sum())) < right, grade[pooled], random.permutation(grade[pooled]))
+    liked = pooled & (population.weights[..., 0] > population.weights[..., 1])
+    return np.where(liked & (random.random(grade.shape) < favours), np.minimum(found + 1, 3), found) / 3
+
+
+def kappa_of(population: QueryPopulation, gains: Floats) -> float:
+    """Cohen's kappa of the grades of pooled items and those of a model."""
+    pooled = (population.ranks > 0).any(axis=2)
+    grades = np.column_stack([np.rint(3 * each[pooled]) for each in (population.gain, gains)])
+    return float(coefficients(Ratings(grades=grades, scale=(0, 1, 2, 3)))["Cohen's kappa"] or 0.0)
 
 
 def prior_of(ranks: Ints) -> Floats:

@@ -41,7 +41,7 @@ def indices() -> dict[Path, str]:
         for module in modules_of(package):
             stem = module.rpartition(".")[2]
             line = (sys.modules[module].__doc__ or "").partition("\n")[0]
-            rows[package].add(("command", stem.replace("_", " ", 1), stem, line))
+            rows[package].add(("command", stem.replace("_", " ", 1).replace("_", "-"), stem, line))
     return {
         _SOURCE.joinpath(*package.split("."), INDEX): _HEAD + "".join("\t".join(row) + "\n" for row in sorted(found))
         for package, found in rows.items()

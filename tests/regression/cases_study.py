@@ -5,6 +5,7 @@ from pathlib import Path
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines
+from rankwell.tasks.study.model_replies import ModelReply, append_reply
 from tasks.study import smallest
 from tasks.study.studies import pool_study, write_world
 
@@ -28,6 +29,11 @@ CASES = {
     "study/export": "convert judged/study out/study.qrels\nconvert judged/study:ben out/study.csv --to quepid",
     "study/plan": "study plan begun/study --difference 0.1\nstudy plan begun/study -f json\nstudy plan judged/study",
     "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
+    "study/estimate-model": f"{_POOL} -o out\nstudy estimate out --model m",
+    "study/model-judge": "study model-judge judged/study --callable model:grade --model m --at-most 0\n"
+    "study model-judge judged/study --callable model:grade --model m --at-most 0 -f json",
+    "study/model-judge-key": "study model-judge judged/study --url http://127.0.0.1:9/v1 --model m --key '${NO_SUCH_KEY}' "
+    "--prompt judged/prompt.txt --temperature 0.5 --max-tokens 9 --longest 99 --timeout 1 --attempts 1",
     "study/agreement-json": "study agreement judged/study -f json",
 }
 
@@ -42,6 +48,14 @@ def write(folder: Path) -> None:
         rows = zip(("d1", "d2"), grades, (1, 2), strict=True)
         lines = [JournalLine(_THEN, judge, "q1", item, grade, "", "", 4.5, place) for item, grade, place in rows]
         append_lines(read_study(study), lines)
+    parameters = {"callable": "model:grade", "longest": 20_000}
+    for item, grade in (("d1", 3), ("d2", 1)):
+        text, head = str(grade), ("q1", item, "grade")
+        append_reply(
+            read_study(study), ModelReply(_THEN, "m", "", parameters, *head, grade, flagged=False, seconds=1.0, text=text)
+        )
+    (folder / "model.py").write_text("def grade(query, document):\n    return 1\n", encoding="utf-8")
+    (folder / "judged" / "prompt.txt").write_text("Query: {query}\nDocument: {document}\n", encoding="utf-8")
     (folder / "begun").mkdir()
     truth = write_world(folder / "begun", queries=12)
     study = read_study(pool_study(folder / "begun", batch=15))

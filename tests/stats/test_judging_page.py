@@ -38,6 +38,35 @@ def test_planned_looks_call_at_most_one_study_in_twenty_wrong():
     assert max(planned) <= 5
 
 
+def model_rows():
+    rows = [cells(line) for line in PAGE.splitlines() if line.startswith(tuple(f"| {name} |" for name in judging_page.MODELS))]
+    return {name: [tuple(map(float, each.split(" / "))) for each in found] for name, *found in rows}
+
+
+def test_intervals_with_a_model_hold_and_are_hardly_wider_than_those_of_people():
+    rows = model_rows()
+
+    assert [kappa for ((kappa,), *_) in rows.values()][:3] == pytest.approx([0.2, 0.4, 0.6], abs=0.02)
+    assert len(rows) == 4
+    for _, (bias, alone), *found in rows.values():
+        assert all(93 <= held <= 97 and width <= 1.02 for held, width in found)
+        assert (abs(bias), alone) > (0.01, 0)
+        assert alone < 93
+
+
+@pytest.mark.slow
+def test_a_model_repeated_agrees_with_the_page():
+    graded = judging_populations.drawn_population("35 % relevant", relevant=0.35, noise=(2.2, 1.6, 1.6))
+    two = judging_populations.QueryPopulation(graded.name, graded.ranks[..., :2], graded.gain)
+    gains = judging_populations.model_gains(two, 0.6, favours=0.5)
+
+    cell = judging_page.predicted_coverage(two.truth((0, 1)), two._replace(gain=gains).truth((0, 1)), 30, 600, seed=12)
+
+    held, width = model_rows()["good, favours the worse run"][3]
+    assert cell.held == pytest.approx(held, abs=4 * 100 * (0.95 * 0.05 / 600) ** 0.5)
+    assert cell.width == pytest.approx(width, abs=0.02)
+
+
 @pytest.mark.slow
 def test_a_cell_repeated_agrees_with_the_page():
     graded = judging_populations.drawn_population("35 % relevant", relevant=0.35, noise=(2.2, 1.6, 1.6))

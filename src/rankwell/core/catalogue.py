@@ -235,7 +235,7 @@ def _commands() -> Mapping[Words, IndexRow]:
         rows += found or ()
         for module in modules_of(package) if found is None else ():
             line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
-            rows.append(IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1), module, line))
+            rows.append(IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"), module, line))
     return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])}
 
 
@@ -268,4 +268,4 @@ def find_command(arguments: Sequence[str]) -> Words:
 
 def command_function(words: Words) -> Callable[..., Any]:
     """The function of a command."""
-    return getattr(importlib.import_module(_commands()[words].module), words[-1])
+    return getattr(importlib.import_module(_commands()[words].module), words[-1].replace("-", "_"))

@@ -14,6 +14,15 @@ MOST_BYTES = 1 << 28
 _CHUNK = 1 << 16
 
 
+class HttpFailure(EngineFailure):
+    """An answer with a status that is not 200 to 299. retry_after: the header as it was sent."""
+
+    def __init__(self, status: int, reason: str, text: str, retry_after: str | None) -> None:
+        super().__init__("status", f"HTTP {status} {reason}: {text}".rstrip(": "))
+        self.status = status
+        self.retry_after = retry_after
+
+
 class HttpClient:
     """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout: seconds for each answer."""
 
@@ -70,7 +79,7 @@ class HttpClient:
             raise
         if not 200 <= response.status < 300:
             text = " ".join(answer[:300].decode("utf-8", "replace").split())
-            raise EngineFailure("status", f"HTTP {response.status} {response.reason}: {text}".rstrip(": "))
+            raise HttpFailure(response.status, response.reason, text, response.getheader("Retry-After"))
         return answer
 
     def _read(self, response: HTTPResponse, deadline: float) -> bytes:

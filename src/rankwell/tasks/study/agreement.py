@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.report import Row
+from rankwell.core.tables import Floats, figure
+from rankwell.report import PrintedFigure, Row
 from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreement, confusion
 from rankwell.stats.trend import trend
 from rankwell.tasks.study.answers import StudyAnswers
@@ -68,6 +68,33 @@ class JudgeComparison:
             n = int(self.sample_confusion[row, column])
             cell = {"grade": scale[row], "against_grade": scale[column], "value": value, "low": None, "high": None}
             yield {"kind": "confusion", **names, "name": "share", **cell, "sample": n / self.items, "items": n, "queries": None}
+
+    def shown(self, level: float, *, weighted: bool) -> Iterator[Row]:
+        """The coefficients for people. weighted: whether the judged sample has figures of its own."""
+        for name, found in self.weighted.items():
+            value = PrintedFigure(figure(found.value, "score"))
+            row = {"judges": self.rated.shown_raters, "coefficient": name, "value": value}
+            row[f"{100 * level:g} % interval"] = shown_interval(found.interval)
+            if weighted:
+                row["of the judged sample"] = PrintedFigure(figure(self.sample[name].value, "score"))
+            yield {**row, "items": self.items, "queries": self.queries}
+
+    def shown_confusion(self, grades: Mapping[float, str]) -> list[Row]:
+        """The confusion of two raters, the first by row: shares of all items, and in brackets items of the judged sample."""
+        first, second = self.rated.raters
+        return [
+            {f"{first} \\ {second}": f"{grade:g} {grades[grade]}"}
+            | {
+                f"{other:g}": f"{100 * self.confusion[row, column]:.1f} % ({self.sample_confusion[row, column]:.0f})"
+                for column, other in enumerate(grades)
+            }
+            for row, grade in enumerate(grades)
+        ]
+
+
+def shown_interval(bounds: tuple[float, float] | None) -> str:
+    """An interval of coefficients in a table."""
+    return "none" if bounds is None else f"[{figure(bounds[0], 'score')}, {figure(bounds[1], 'score')}]"
 
 
 class InclusionWeights(NamedTuple):

@@ -16,12 +16,14 @@ from rankwell.errors import BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.stats.difference_estimator import SampledItems, SampleEstimate, cross_fitted, estimate, most_and_least
+from rankwell.stats.prediction_powered import FEWEST_JUDGED, PredictedQueries, folds_of
 from rankwell.stats.priority_sampling import inclusion, permanent_numbers, priorities
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.store import encode_id
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import finished_batches, needed_rows
 from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.model_replies import ModelGrades
 from rankwell.tasks.study.options import EstimateOptions
 from rankwell.tasks.study.pooling import rank_weights, study_measure
 
@@ -37,9 +39,9 @@ class StudyEstimate(NamedTuple):
 
     run: str
     against: str
-    middle: "SampleEstimate | WholeQueries"
-    least: "SampleEstimate | WholeQueries"
-    most: "SampleEstimate | WholeQueries"
+    middle: "SampleEstimate | WholeQueries | PredictedQueries"
+    least: "SampleEstimate | WholeQueries | PredictedQueries"
+    most: "SampleEstimate | WholeQueries | PredictedQueries"
     judged: int
     unknown: int
     queries: int
@@ -70,12 +72,13 @@ def measure_label(study: Study, measure: Measure) -> str:
 
 @dataclass(frozen=True, eq=False)
 class StudyEstimates:
-    """The estimates of a study under one choice of options."""
+    """The estimates of a study under one choice of options. model: the grades of a model, as predictions."""
 
     study: Study
     answers: StudyAnswers
     measure: Measure
     runs: tuple[str, ...] = field(default=())
+    model: ModelGrades | None = None
 
     @cached_property
     def columns(self) -> list[int]:
@@ -148,11 +151,19 @@ class StudyEstimates:
             n_queries=len(self.study.queries),
             query=self.study.pool.query,
             weight=weight,
-            prediction=self.study.pool.prior * self.highest_gain,
+            prediction=self.predictions,
             inclusion=self.inclusion,
             sampled=self.sampled,
             gain=np.where(np.isnan(self.answers.grade), np.nan, linear.gains(np.nan_to_num(self.answers.grade))),
         )
+
+    @cached_property
+    def predictions(self) -> Floats:
+        """(items,) the predicted gains: those of the model's valid grades, else of the guess from ranks."""
+        linear, guessed = LinearMeasure.of(self.measure), self.study.pool.prior * self.highest_gain
+        if self.model is None or linear is None:
+            return guessed
+        return np.where(np.isnan(self.model.grade), guessed, linear.gains(np.nan_to_num(self.model.grade)))
 
     @property
     def highest_gain(self) -> float:
@@ -203,7 +214,7 @@ class StudyEstimates:
         known = {
             item: grade for item, grade in zip(pool.item[rows].tolist(), grades.tolist(), strict=True) if not np.isnan(grade)
         }
-        base = self._values_of(query, rows, known)
+        base = self.values_of(query, rows, known)
         if not len(unknown):
             return base, [base]
         if len(scale) ** len(unknown) > _MOST_COMPLETED:
@@ -212,9 +223,39 @@ class StudyEstimates:
             return base, [np.array(corner) for corner in corners]
         items = pool.item[rows][unknown].tolist()
         tried = product(scale, repeat=len(unknown))
-        return base, [self._values_of(query, rows, known | dict(zip(items, each, strict=True))) for each in tried]
+        return base, [self.values_of(query, rows, known | dict(zip(items, each, strict=True))) for each in tried]
 
-    def _values_of(self, query: int, rows: Ints, grades: dict[str, float]) -> Floats:
+    @cached_property
+    def model_values(self) -> dict[int, Floats]:
+        """(runs,) by the model's valid grades, for each query of which it answered every item."""
+        if self.model is None:
+            return {}
+        pool, replied = self.study.pool, self.model.replied
+        order = np.argsort(pool.query, kind="stable")
+        ends = np.searchsorted(pool.query[order], np.arange(len(self.study.queries) + 1))
+        found: dict[int, Floats] = {}
+        for query, (start, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+            rows = order[start:end]
+            if len(rows) and replied[rows].all():
+                rows = rows[np.argsort(pool.item[rows])]
+                grades = zip(pool.item[rows].tolist(), self.model.grade[rows].tolist(), strict=True)
+                found[query] = self.values_of(query, rows, {item: grade for item, grade in grades if not np.isnan(grade)})
+        return found
+
+    @cached_property
+    def without_model(self) -> str:
+        """The reason why whole queries are estimated from people alone; "" where the model's grades are used."""
+        drawn = self.drawn.tolist()
+        if self.model is None:
+            return "no model"
+        if len(drawn) < FEWEST_JUDGED:
+            return f"fewer than {FEWEST_JUDGED} queries are judged by people"
+        if any(query not in self.model_values for query in drawn):
+            return "the model has not answered every judged query"
+        return "" if len(self.model_values) > len(drawn) + 1 else "the model answered fewer than two further queries"
+
+    def values_of(self, query: int, rows: Ints, grades: dict[str, float]) -> Floats:
+        """(runs,) the values of a query under some grades. rows: its items in the pool, by the bytes of their ids."""
         name, pool = self.study.queries[query], self.study.pool
         judgments = Judgments.from_dict({name: grades})
         found = np.zeros(len(self.columns))
@@ -224,6 +265,13 @@ class StudyEstimates:
             view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments, ties="input"))
             found[place] = float(self.measure(view)[0])
         return found
+
+    @cached_property
+    def folds(self) -> Ints:
+        """(drawn,) the fold of each drawn query, by a hash of seed and id."""
+        ids = [encode_id(self.study.queries[query]) for query in self.drawn.tolist()]
+        numbers = permanent_numbers(self.study.seed, ids, [b"fold"] * len(ids))
+        return folds_of(np.fromiter(numbers, dtype=np.float64, count=len(ids)))
 
     def whole_values(self, pair: tuple[str, str]) -> Floats:
         """(drawn,) the difference of a pair for each completely judged query. Raises NothingToEvaluate below two."""
@@ -237,8 +285,17 @@ class StudyEstimates:
         def _of(values: Floats) -> float:
             return float(values[names.index(pair[0])] - (values[names.index(pair[1])] if pair[1] else 0.0))
 
-        def _sample(choose: Callable[[tuple[Floats, list[Floats]]], float]) -> WholeQueries:
-            return WholeQueries(np.array([choose(each) for each in self.values]), len(self.study.queries))
+        def _sample(choose: Callable[[tuple[Floats, list[Floats]]], float]) -> WholeQueries | PredictedQueries:
+            values = np.array([choose(each) for each in self.values])
+            if self.without_model:
+                return WholeQueries(values, len(self.study.queries))
+            return PredictedQueries(
+                values=values,
+                predictions=np.array([_of(self.model_values[query]) for query in self.drawn.tolist()]),
+                folds=self.folds,
+                others=np.array([_of(own) for query, own in self.model_values.items() if query not in self.drawn]),
+                population=len(self.study.queries),
+            )
 
         judged = np.isin(self.study.pool.query, self.drawn) & self.answers.answered
         return StudyEstimate(
@@ -254,6 +311,8 @@ class StudyEstimates:
     def data(self) -> Iterator[object]:
         """All that decides the estimates, as JSON can hold it."""
         yield [str(self.measure), list(self.runs or self.study.run_names), self.study.rounds]
+        if self.model is not None:
+            yield [self.model.model, self.model.prompt, [str(grade) for grade in self.model.grade.tolist()]]
         rows = np.flatnonzero(self.sampled if self.study.design == "items" else np.isin(self.study.pool.query, self.drawn))
         used = rows[self.answers.answered[rows]]
         pairs = zip(

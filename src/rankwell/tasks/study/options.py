@@ -98,12 +98,15 @@ class EstimateOptions:
         Which grade of several judges counts: their median (of two the lower), the first judge's by name, or a named judge's.
     mix_guidelines
         Use judgments that were made under several guidelines.
+    model
+        Use the grades of this model as predictions, with those of people as truth; see `rankwell study model-judge`.
     """
 
     measure: Annotated[str | None, Option(("--measure", "-m"))] = None
     purpose: Annotated[Purpose | None, Option(("--for",))] = None
     grade_by: str = "median"
     mix_guidelines: bool = False
+    model: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,3 +151,52 @@ def known_grades(text: str) -> dict[float, str]:
     if len(found) < 2 or min(found) != 0:
         raise BadUsage(f"--grades {text!r}: expected at least two grades, the lowest of them 0.")
     return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The choices of asking a model. Raises BadUsage for numbers out of range.
+
+    Parameters
+    ----------
+    url
+        Address of a server with chat completions, up to /v1.
+    model
+        Name of the model on that server; the replies are kept under it.
+    callable
+        A function instead of a server, `module:function`: of the texts of query and document, it returns a grade or a reply.
+    key
+        Key of the server, as a variable of the environment: '${NAME}'. It is never written or shown.
+    prompt
+        File of the prompt, with the places {query} and {document}; by default our own.
+    temperature
+        Temperature of the model.
+    max_tokens
+        Most tokens of a reply.
+    longest
+        Characters of a document that are sent.
+    timeout
+        Seconds to wait for an answer.
+    attempts
+        Attempts per item; time-outs, 429 and errors of the server are tried again, later each time.
+    """
+
+    url: str | None = None
+    model: str | None = None
+    callable: str | None = None
+    key: str | None = None
+    prompt: Annotated[str | None, Input()] = None
+    temperature: float = 0.0
+    max_tokens: int = 512
+    longest: int = 20_000
+    timeout: float = 120.0
+    attempts: int = 6
+
+    def __post_init__(self) -> None:
+        for name in ("max_tokens", "longest", "attempts"):
+            if getattr(self, name) < 1:
+                raise BadUsage(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a positive integer.")
+        if not self.timeout > 0 or not self.temperature >= 0:
+            raise BadUsage(
+                f"--timeout {self.timeout:g}, --temperature {self.temperature:g}: expected a positive number, and one from 0."
+            )

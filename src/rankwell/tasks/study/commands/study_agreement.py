@@ -9,7 +9,15 @@ from rankwell.errors import BadInput, NothingToEvaluate, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
 from rankwell.stats import check_level
-from rankwell.tasks.study.agreement import InclusionWeights, JudgeComparison, KnownGrades, compare_raters, drift_rows, rated_items
+from rankwell.tasks.study.agreement import (
+    InclusionWeights,
+    JudgeComparison,
+    KnownGrades,
+    compare_raters,
+    drift_rows,
+    rated_items,
+    shown_interval,
+)
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals
 
@@ -53,9 +61,9 @@ def agreement(
         rows = [row for each in compared for row in each.rows(scale)] + drift
         return Output(text=report.render_rows(rows, format, notes=notes), notes=tuple(notes))
     terminal = report.terminal_of(sys.stdout)
-    tables = [
-        table for table in (_coefficients(compared, level, found), *_confusions(compared, found), *_drifts(drift, level)) if table
-    ]
+    coefficients = [row for each in compared for row in each.shown(level, weighted=found.design == "items")]
+    confusions = [each.shown_confusion(found.grades) for each in compared if len(each.rated.raters) == 2]
+    tables = [table for table in (coefficients, *confusions, *_drifts(drift, level)) if table]
     return Output(text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables), notes=tuple(notes))
 
 
@@ -80,40 +88,6 @@ def _notes(study: Study, compared: Sequence[JudgeComparison], level: float) -> I
     yield f"each item weighs {unit}; {100 * level:g} % intervals over queries, none below 10 queries"
 
 
-def _coefficients(compared: Sequence[JudgeComparison], level: float, study: Study) -> list[report.Row]:
-    """The table of coefficients."""
-    rows = list[report.Row]()
-    for each in compared:
-        for name, found in each.weighted.items():
-            row = {
-                "judges": each.rated.shown_raters,
-                "coefficient": name,
-                "value": report.PrintedFigure(figure(found.value, "score")),
-            }
-            row[f"{100 * level:g} % interval"] = _interval(found.interval)
-            if study.design == "items":
-                row["of the judged sample"] = report.PrintedFigure(figure(each.sample[name].value, "score"))
-            rows.append({**row, "items": each.items, "queries": each.queries})
-    return rows
-
-
-def _confusions(compared: Sequence[JudgeComparison], study: Study) -> Iterator[list[report.Row]]:
-    """A table per two raters: the first by row, the second by column; shares of all items, and items of the judged sample."""
-    scale = list(study.grades)
-    for each in compared:
-        if len(each.rated.raters) != 2:
-            continue
-        first, second = each.rated.raters
-        yield [
-            {f"{first} \\ {second}": f"{grade:g} {study.grades[grade]}"}
-            | {
-                f"{other:g}": f"{100 * each.confusion[row, column]:.1f} % ({each.sample_confusion[row, column]:.0f})"
-                for column, other in enumerate(scale)
-            }
-            for row, grade in enumerate(scale)
-        ]
-
-
 def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.Row]]:
     """The tables of drift: the change of the grade, and the quarters of the places."""
     yield [
@@ -121,7 +95,7 @@ def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.R
             "judge": row["judge"],
             "drift": row["name"],
             "value": report.PrintedFigure(figure(row["value"], "score", signed=True)),
-            f"{100 * level:g} % interval": _interval((row["low"], row["high"]) if row["low"] is not None else None),
+            f"{100 * level:g} % interval": shown_interval((row["low"], row["high"]) if row["low"] is not None else None),
             "items": row["items"],
         }
         for row in drift
@@ -139,7 +113,3 @@ def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.R
         for row in drift
         if row["kind"] == "quarter"
     ]
-
-
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return "none" if bounds is None else f"[{figure(bounds[0], 'score')}, {figure(bounds[1], 'score')}]"

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Sequence
 
+import numpy as np
+
 from rankwell import report
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.judged import name_runs
@@ -16,6 +18,7 @@ from rankwell.tasks.study.estimation import StudyEstimates, chosen_measure, meas
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
+from rankwell.tasks.study.model_replies import model_grades
 from rankwell.tasks.study.options import EstimateOptions
 from rankwell.tasks.study.verdicts import StudyVerdict, sentences
 
@@ -48,7 +51,10 @@ def estimate(
     if len(answers.guidelines) > 1 and not options.mix_guidelines:
         what = f"{study}: judgments under {len(answers.guidelines)} guidelines"
         raise BadInput(f"{what}; judge again under the present one, or use them together with --mix-guidelines.")
-    estimates = StudyEstimates(found, answers, measure, chosen)
+    if options.model is not None and found.design == "reading":
+        raise BadUsage("--model has no effect on a study that is read down, which is exact; leave it out.")
+    model = None if options.model is None else model_grades(found, options.model)
+    estimates = StudyEstimates(found, answers, measure, chosen, model)
     means = estimates.means() if (options.purpose or found.purpose) == "means" else []
     differences = estimates.differences()
     with writing_to(found.place), locked(found.place, wait=10):
@@ -61,7 +67,7 @@ def estimate(
     verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
-    rules = _rules(found, answers, options, (look, looks, level, pairs))
+    rules = _rules(found, answers, options, (look, looks, level, pairs)) + _model_rule(estimates)
     if format not in ("table", "md", "latex"):
         rows = [each.row(label) for each in (*levels, *verdicts)]
         return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
@@ -114,6 +120,19 @@ def _rules(study: Study, answers: StudyAnswers, options: EstimateOptions, plan: 
     judged = f"{state.judged} of {state.items} items" if study.design != "reading" else f"{state.judged} items"
     mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
     return f"{of[study.design]}, {judged} judged by {by}{mixed}; look {look.look} of {looks.planned}: {corrected}"
+
+
+def _model_rule(estimates: StudyEstimates) -> str:
+    """The part of the rules about the model: which grades are used, and how."""
+    model = estimates.model
+    if model is None:
+        return ""
+    name = f"model {model.model}" + (f" ({model.prompt[:15]})" if model.prompt else "")
+    if estimates.study.design == "items":
+        return f"; {name} predicts {int((~np.isnan(model.grade)).sum())} items"
+    if estimates.without_model:
+        return f"; {name} is not used: {estimates.without_model}"
+    return f"; {name} predicts {len(estimates.model_values) - len(estimates.drawn)} further queries (PPI++)"
 
 
 def _number(n: int, word: str) -> str:

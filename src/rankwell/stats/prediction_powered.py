@@ -1,0 +1,103 @@
+"""Means over drawn queries with predictions for further queries: prediction-powered inference with a fitted share (PPI++).
+
+Sources: Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference; Oosterhuis, Jagerman, Qin, Wang and
+Bendersky 2024, Reliable confidence intervals for information retrieval evaluation using generative A.I.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankwell.core.tables import Floats, Ints
+from rankwell.stats.intervals import student_quantile
+
+FEWEST_JUDGED = 20
+"""Below so many drawn queries predictions are not used: their share cannot be fitted."""
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PredictedQueries:
+    """Drawn queries with values and predictions, and further queries of the same kind with predictions alone.
+
+    values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at random. others: (N,) predictions.
+    population: the number of queries that could have been drawn.
+    """
+
+    values: Floats
+    predictions: Floats
+    folds: Ints
+    others: Floats
+    population: int
+
+    @cached_property
+    def shares(self) -> Floats:
+        """(n,) the share λ of each query's prediction, fitted on the other folds: cov(Y, f) / var(f) / (1 + n/N) in [0, 1].
+
+        It is 0 where the predictions of the other folds are all the same.
+        """
+        n, found = len(self.values), np.zeros(len(self.values))
+        for fold in range(FOLDS):
+            rest = self.folds != fold
+            own = self.predictions[rest] - self.predictions[rest].mean()
+            below = float(own @ own)
+            if below > 0:
+                slope = float(own @ self.values[rest]) / below
+                found[~rest] = min(max(slope / (1 + n / len(self.others)), 0.0), 1.0)
+        return found
+
+    @property
+    def share(self) -> float:
+        """The mean share λ."""
+        return float(self.shares.mean())
+
+    @cached_property
+    def mean(self) -> float:
+        """The estimate: mean_N(λf) + mean_n(Y - λf), the first with the mean λ."""
+        return self.share * float(self.others.mean()) + float((self.values - self.shares * self.predictions).mean())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all queries were drawn; then none is left to predict."""
+        return False
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
+
+        Residuals have the λ of their fold: those of a mean λ, which was fitted on them, are too small with 20 queries.
+        """
+        residual = _variance(self.values - self.shares * self.predictions)
+        return math.sqrt(residual / len(self.values) + self.share**2 * _variance(self.others) / len(self.others))
+
+    def these_queries(self, level: float) -> tuple[float, float]:
+        """The interval of the mean of all queries that could have been drawn, by Student's t with n - 1 degrees of freedom.
+
+        The estimate is a regression estimator in the M = n + N queries with predictions, which were drawn as well: its variance
+        is (1 - n/M)·s²(Y - λM/N·f)/n + (1 - M/population)·s²(Y)/M. Source: Cochran 1977, Sampling techniques, chapter 12.
+        """
+        n, m = len(self.values), len(self.values) + len(self.others)
+        residual = _variance(self.values - self.shares * m / len(self.others) * self.predictions)
+        variance = (1 - n / m) * residual / n + (1 - m / self.population) * _variance(self.values) / m
+        return self._interval(level, math.sqrt(max(variance, 0.0)))
+
+    def queries_like_these(self, level: float) -> tuple[float, float]:
+        """The interval of the mean of queries of the same kind, by Student's t with n - 1 degrees of freedom."""
+        return self._interval(level, self.standard_error)
+
+    def _interval(self, level: float, error: float) -> tuple[float, float]:
+        reach = student_quantile(level, len(self.values) - 1) * error
+        return self.mean - reach, self.mean + reach
+
+
+def folds_of(numbers: Floats) -> Ints:
+    """(n,) five folds of nearly equal size, in the order of random numbers of the queries."""
+    found = np.empty(len(numbers), dtype=np.int64)
+    found[np.argsort(numbers, kind="stable")] = np.arange(len(numbers)) % FOLDS
+    return found
+
+
+def _variance(values: Floats) -> float:
+    return float(values.var(ddof=1)) if len(values) > 1 else 0.0

@@ -1,0 +1,266 @@
+"""Asking a model for grades: over HTTP (chat completions) or a function; faults that pass are retried with back-off."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rankwell.core.catalogue import load_object
+from rankwell.core.secrets import Secrets, refuse_literal
+from rankwell.engines import EngineFailure
+from rankwell.engines.http_client import HttpClient, HttpFailure
+from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.report.present import Progress
+from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.journal import now
+from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade
+from rankwell.tasks.study.model_replies import ModelReply, append_reply, known_pairs, read_replies
+from rankwell.tasks.study.options import ModelOptions
+
+_PASSING = (408, 425, 429)
+_LONGEST_PAUSE = 120.0
+_MOST_FAILED = 3
+"""So many items in a row without an answer end the run."""
+
+
+class ItemToGrade(NamedTuple):
+    """An item to grade, with the texts that are sent. flagged: whether one of them looks as if it ordered a grade."""
+
+    query: str
+    item: str
+    query_text: str
+    document: str
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the document looks as if it ordered a grade."""
+        return orders_a_grade(self.document)
+
+
+class AskingOutcome(NamedTuple):
+    """The outcome of a run: new replies, replies that were there, items without an answer, items left; the last failure."""
+
+    new: int
+    known: int
+    failed: int
+    left: int
+    failure: str
+
+
+class ModelJudge(Protocol):
+    """A model that answers questions."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        ...
+
+    @property
+    def prompt(self) -> str:
+        """The digest of the prompt."""
+        ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """All that decides a reply besides the prompt."""
+        ...
+
+    def answer(self, question: ItemToGrade) -> str | float:
+        """The reply as text, or a grade. Raises EngineFailure where there is no answer."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class HttpJudge:
+    """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others. pause: waits for some seconds."""
+
+    study: Study
+    options: ModelOptions
+    template: ModelPrompt
+    secrets: Secrets = field(default_factory=Secrets)
+    pause: Callable[[float], None] = time.sleep
+
+    def __post_init__(self) -> None:
+        refuse_literal("url", str(self.options.url))
+        refuse_literal("api_key", self.options.key or "")
+        self.authorization  # noqa: B018 - raises BadUsage
+        self.client  # noqa: B018 - raises BadUsage
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return str(self.options.model)
+
+    @property
+    def prompt(self) -> str:
+        """The digest of the prompt."""
+        return self.template.digest(self.study)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All that decides a reply besides the prompt."""
+        names = ("temperature", "max_tokens", "longest")
+        return {name: getattr(self.options, name) for name in names}
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header with the key."""
+        return {"Authorization": f"Bearer {self.secrets.expand(self.options.key)}"} if self.options.key else {}
+
+    @property
+    def client(self) -> HttpClient:
+        """A connection for one question; servers close those that are idle while a model thinks."""
+        return HttpClient(self.secrets.expand(str(self.options.url)), self.options.timeout)
+
+    def answer(self, question: ItemToGrade) -> str:
+        """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a request that is refused."""
+        content = self.template.filled(self.study, self.model, question.query_text, question.document)
+        body = {"model": self.model, "messages": [{"role": "user", "content": content}]}
+        body |= {name: value for name, value in self.parameters.items() if name != "longest" and value is not None}
+        wait = 1.0
+        for attempt in range(1, self.options.attempts + 1):
+            try:
+                return self._reply(body)
+            except EngineFailure as failure:
+                text = self.secrets.redact(str(failure))
+                status = getattr(failure, "status", None)
+                if status is not None and status not in _PASSING and status < 500:
+                    raise BadInput(f"{self.model} refuses item {shown(question.item)}: {text}") from None
+                if attempt == self.options.attempts:
+                    raise EngineFailure(failure.kind, text) from None
+                self.pause(_pause(failure, wait))
+                wait = min(2 * wait, _LONGEST_PAUSE)
+        raise AssertionError(wait)
+
+    def _reply(self, body: Mapping[str, Any]) -> str:
+        """One answer. Raises EngineFailure."""
+        client = self.client
+        try:
+            found = client.json("POST", "/chat/completions", body, self.authorization)
+        except OSError as error:
+            raise EngineFailure("disconnected", f"{type(error).__name__}: {error.strerror or error}") from error
+        finally:
+            client.close()
+        try:
+            text = found["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError) as error:
+            raise EngineFailure("malformed", f"the answer has no choices[0].message.content: {shown(found, 100)}") from error
+        return self.secrets.redact(str(text or ""))
+
+
+def _pause(failure: EngineFailure, wait: float) -> float:
+    """Seconds to wait: those that the server names, else a doubled wait."""
+    named = failure.retry_after if isinstance(failure, HttpFailure) else None
+    return min(float(named), _LONGEST_PAUSE) if named is not None and named.isdecimal() else wait
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionJudge:
+    """A function of two texts, the query's and the document's, that returns a grade or a reply."""
+
+    options: ModelOptions
+    function: Callable[[str, str], Any]
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return str(self.options.model or self.options.callable)
+
+    @property
+    def prompt(self) -> str:
+        """None is sent."""
+        return ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All that decides a reply."""
+        return {"callable": self.options.callable, "longest": self.options.longest}
+
+    def answer(self, question: ItemToGrade) -> str | float:
+        """The value of the function. Raises BadInput where it fails or returns neither a number nor a string."""
+        try:
+            found = self.function(question.query_text, question.document)
+        except Exception as error:
+            what = f"{self.options.callable} fails on item {shown(question.item)}: {type(error).__name__}: {error}"
+            raise BadInput(f"{what}; correct the function.") from error
+        if isinstance(found, (bool, np.bool_)) or not isinstance(found, (int, float, str, np.integer, np.floating)):
+            raise BadInput(f"{self.options.callable} returned {shown(found)}; expected a grade or a string.")
+        return found if isinstance(found, str) else float(found)
+
+
+def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
+    """The model that options name. Raises BadUsage unless they name a server with a model, or a function."""
+    if (options.url is None) == (options.callable is None):
+        raise BadUsage("say --url http://HOST:PORT/v1 with --model, or --callable module:function.")
+    if options.callable is not None:
+        unused = next((name for name in ("key", "prompt") if getattr(options, name) is not None), None)
+        if unused is not None:
+            raise BadUsage(f"--{unused} has no effect with --callable; leave it out.")
+        return FunctionJudge(options, load_object(options.callable))
+    if not options.model:
+        raise BadUsage("--url needs --model, the name of the model on that server.")
+    return HttpJudge(study, options, ModelPrompt.read(options.prompt))
+
+
+def ask(study: Study, judge: ModelJudge, *, at_most: int | None, longest: int, progress: Progress = None) -> AskingOutcome:
+    """Asks for every item of the pool that has no reply under these settings, and keeps each reply at once."""
+    settings = ModelReply("", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, "").settings
+    known = known_pairs(read_replies(study, judge.model), settings)
+    every = _pairs(study)
+    missing = [pair for pair in every if pair not in known]
+    chosen = missing if at_most is None else missing[:at_most]
+    new, failed, in_a_row, failure = 0, 0, 0, ""
+    for question in _questions(study, chosen, longest):
+        started = time.monotonic()
+        try:
+            found = judge.answer(question)
+        except EngineFailure as error:
+            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(error)
+            if in_a_row == _MOST_FAILED:
+                break
+            continue
+        in_a_row = 0
+        append_reply(study, _kept(study, judge, question, found, time.monotonic() - started))
+        new += 1
+        if progress is not None:
+            progress("ask", new, len(chosen))
+    return AskingOutcome(new, len(every) - len(missing), failed, len(missing) - new, failure)
+
+
+def _kept(study: Study, judge: ModelJudge, question: ItemToGrade, found: str | float, seconds: float) -> ModelReply:
+    grade = grade_of(found, study.grades) if isinstance(found, str) else found if found in study.grades else None
+    return ModelReply(
+        time=now(),
+        model=judge.model,
+        prompt=judge.prompt,
+        parameters=judge.parameters,
+        query=question.query,
+        item=question.item,
+        status="invalid" if grade is None else "grade",
+        grade=grade,
+        flagged=question.flagged,
+        seconds=round(seconds, 3),
+        text=found if isinstance(found, str) else f"{found:g}",
+    )
+
+
+def _pairs(study: Study) -> list[tuple[str, str]]:
+    """The items to ask for: of sampled items those that decide, else all; in the order of the pool."""
+    pool = study.pool
+    rows = np.flatnonzero(pool.sizes.max(axis=1) > 0) if study.design == "items" else np.arange(len(pool.item))
+    return [(study.queries[query], item) for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)]
+
+
+def _questions(study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200) -> Iterator[ItemToGrade]:
+    """The questions with their texts, read in pieces; an item without a text is asked by its id."""
+    for start in range(0, len(pairs), piece):
+        part = pairs[start : start + piece]
+        queries = study.query_texts(query for query, _ in part)
+        documents = study.texts_of(item for _, item in part)
+        for query, item in part:
+            document = documents.get(item, {}).get("text")
+            title = documents.get(item, {}).get("title")
+            whole = item if document is None else f"{title}\n{document}" if title else str(document)
+            yield ItemToGrade(query, item, str(queries.get(query, {}).get("text") or query), whole[:longest])
