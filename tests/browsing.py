@@ -23,14 +23,19 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 DRIVER = shutil.which("chromedriver")
 
 
-def chromium(downloads: Path) -> webdriver.Chrome:
-    """Chromium with the driver that is installed: selenium is kept from fetching another. Nothing outside can be reached."""
+def chromium(downloads: Path, *, profile: Path | None = None) -> webdriver.Chrome:
+    """Chromium with the driver that is installed: selenium is kept from fetching another. Nothing outside can be reached.
+
+    profile: a folder whose data outlive the browser.
+    """
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM or ""
     for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "disable-dev-shm-usage"):
         options.add_argument(f"--{flag}")
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
     options.add_argument("--window-size=1440,900")
+    if profile is not None:
+        options.add_argument(f"--user-data-dir={profile}")
     options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     os.environ["SE_OFFLINE"] = "true"

@@ -209,6 +209,17 @@ def test_a_session_goes_on_where_the_last_one_was_killed(study: Path):
     assert len(lines_of(study)) == 3, "the torn line is gone"
 
 
+def test_an_open_connection_writes_nothing_after_the_end(study: Path):
+    with serving(study) as server:
+        client = Client(server)
+        client.enter()
+        session = server.session
+
+    with pytest.raises(OSError, match="the session has ended"):
+        session.act(judging_session.JudgingAct(1, 0, None, 1.0, "", "", 1.0))
+    assert lines_of(study) == []
+
+
 def test_two_judges_have_batches_of_their_own(study: Path):
     with serving(study) as one, serving(study, "ben") as other:
         clients = [Client(one), Client(other)]

@@ -73,6 +73,11 @@ class JudgingServer(ThreadingHTTPServer):
             return False
         return found is not None and secrets.compare_digest(found.value.encode(), self._cookie.encode())
 
+    def server_close(self) -> None:
+        """Ends the session, too."""
+        self.session.close()
+        super().server_close()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Drops a connection that the browser has closed."""
 

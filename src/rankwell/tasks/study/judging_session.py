@@ -79,7 +79,7 @@ class JudgingSession:
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
         self.study, self.judge, self.n_acts = study, judge, 0
-        self._options, self._lock, self._turn = options, threading.RLock(), 0
+        self._options, self._lock, self._turn, self._is_closed = options, threading.RLock(), 0, False
         gold = GoldItems.of(study, options.gold)
         self._gold, self.notes = gold.pairs, gold.notes
         self._take(next_asks(study, judge, options, self._gold))
@@ -114,6 +114,8 @@ class JudgingSession:
     def act(self, act: JudgingAct) -> dict[str, Any]:
         """Writes a line, and returns what has become of the item. Raises OutdatedAct, and OSError where nothing was written."""
         with self._lock:
+            if self._is_closed:
+                raise OSError("the session has ended")
             self._refuse_outdated(act.turn, act.ask)
             state, ask = self._states[act.ask], self._asks[act.ask]
             if state.answer != act.seen:
@@ -137,6 +139,11 @@ class JudgingSession:
                     self.study = fresh
                 self._take(next_asks(self.study, self.judge, self._options, self._gold))
             return self.state()
+
+    def close(self) -> None:
+        """Ends the session: whatever connection is still open writes nothing any more."""
+        with self._lock:
+            self._is_closed = True
 
     def _refuse_outdated(self, turn: int, ask: int) -> None:
         if turn != self._turn or not 0 <= ask < len(self._asks):
