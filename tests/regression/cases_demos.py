@@ -7,7 +7,8 @@ CASES = {
     "demo/captions": "demo captions -o out --seed 7 --overwrite",
     "demo/clips": "demo clips -o out --seed 0 --overwrite",
     "demo/instances": "demo instances -o out --seed 0 --overwrite",
+    "demo/study": "demo study -o work --seed 0 --overwrite",
 }
 
-READ_DOCUMENTATION = ("demo/runs", "demo/agree")
+READ_DOCUMENTATION = ("demo/runs", "demo/agree", "demo/study")
 """Demos whose texts are the docstrings of the standard library, of `time.perf_counter` too."""

@@ -79,9 +79,10 @@ class StudyVerdict(NamedTuple):
         found, unit = self.estimate, "share"
         if self.sign is None:
             return f"No verdict on {found.run} and {found.against} by {measure}: {self.reason}."
-        size = (
-            f"{figure(abs(found.middle.mean), unit)}, {100 * self.level:.4g} % interval {_interval(self.like, unit, signed=True)}"
-        )
+        like, mean = self.like, found.middle.mean
+        if self.sign < 0:  # the better run comes first
+            like, mean = None if like is None else (-like[1], -like[0]), -mean
+        size = f"{figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval {_interval(like, unit, signed=True)}"
         if self.sign == 0:
             return f"No significant difference between {found.run} and {found.against} by {measure} ({size})."
         better, worse = (found.run, found.against) if self.sign > 0 else (found.against, found.run)

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import BadUsage
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.io.files import write_run
 from rankwell.media import python_docs
@@ -26,7 +28,7 @@ from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.commands.study_estimate import estimate
 from rankwell.tasks.study.commands.study_pool import pool
 from rankwell.tasks.study.estimation import StudyEstimate, measure_label
-from rankwell.tasks.study.folder import Study, read_study
+from rankwell.tasks.study.folder import Study, is_study, read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
 from rankwell.tasks.study.model_asking import ItemToGrade, ask
 from rankwell.tasks.study.model_replies import model_grades
@@ -103,9 +105,11 @@ def study(*, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, pr
     seed
         Seed of the order of judging.
     """
+    place = output / "study"
+    if is_study(place):
+        raise BadUsage(f"{place} is a study already; go on with it, or name another folder with -o.")
     with holding(output):
         files = prepare(output)
-        place = output / "study"
         options = PoolOptions(query_texts=str(files.queries), documents=str(files.documents), seed=seed)
         pooled = pool(*map(str, files.runs), options=options, output=place, progress=progress)
         judged = _judge(read_study(place), {(each.need, each.module): float(each.grade) for each in read_judgments()})
@@ -174,7 +178,8 @@ def _alone(report: ModelReport) -> str:
     assert linear is not None  # noqa: S101 - the study samples items
     weight = found.items_of(pair).weight
     gains = weight * linear.gains(np.nan_to_num(report.model.grade))
-    values = WholeQueries(np.bincount(found.study.pool.query, weights=gains, minlength=len(found.study.queries)), 2**53)
+    totals: Floats = np.bincount(found.study.pool.query, weights=gains, minlength=len(found.study.queries)).astype(np.float64)
+    values = WholeQueries(totals, 2**53)
     alone = StudyEstimate(
         *pair, values, values, values, judged=int(report.model.replied.sum()), unknown=0, queries=len(values.values)
     )
