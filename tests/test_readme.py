@@ -17,11 +17,18 @@ import pytest
 
 from rankwell import cli
 from rankwell.core.catalogue import DROP_IN, find_command
+from rankwell.tasks.study.batches import lease_batch
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.journal import JournalLine, append_lines, now
 from regression.comparing import same_environment
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-NOT_TYPED = {"pip ": "it installs packages", "make ": "it runs all tests, or all benchmarks"}
+NOT_TYPED = {
+    "pip ": "it installs packages",
+    "make ": "it runs all tests, or all benchmarks",
+    "rankwell study judge mine ": "it waits for a judge, whose grades are written before the next line",
+}
 """Beginnings of lines that no test types, with the reason."""
 
 
@@ -72,7 +79,15 @@ def image_files(_: Path) -> None:
     Path("museum.csv").write_text("\n".join(rows) + "\n")
 
 
+def judged_study(_: Path) -> None:
+    study = read_study("mine")
+    batch = lease_batch(study, "me")
+    assert batch is not None
+    append_lines(study, [JournalLine(now(), "me", *pair, float(number % 3)) for number, pair in enumerate(batch.pairs)])
+
+
 OWN_FILES: dict[str, Callable[[Path], None]] = {
+    "rankwell study estimate mine": judged_study,
     "rankwell evaluate qrels.txt": small_files,
     "rankwell answers dev-v2.0.json": squad_files,
     "rankwell answers questions.json": answer_files,

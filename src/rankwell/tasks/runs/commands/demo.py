@@ -1,7 +1,6 @@
 """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared."""
 
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
+from rankwell.media.python_needs import Need, read_judgments, read_needs
 from rankwell.report import prose, render_rows
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.drafts import holding, keeping
@@ -73,32 +73,6 @@ class RunDemoFiles(NamedTuple):
     runs: tuple[Path, Path]
 
 
-class Need(NamedTuple):
-    """A question with its id."""
-
-    id: str
-    text: str
-
-
-class Judgment(NamedTuple):
-    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help."""
-
-    need: str
-    module: str
-    grade: int
-
-
-def read_needs() -> list[Need]:
-    """The hand-written questions, in the order of their ids."""
-    return [Need(*line.split("\t")) for line in _data("needs.tsv").splitlines()]
-
-
-def read_judgments() -> list[Judgment]:
-    """All judgments that ship with the package, those of modules that this interpreter does not have included."""
-    rows = (line.split() for line in _data("qrels.txt").splitlines())
-    return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
-
-
 @keeping()
 def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
     """Runs both systems over all questions and writes the experiment, without judgments of modules that this Python lacks."""
@@ -127,10 +101,6 @@ def _run(system: SqliteFts, tag: str, needs: Sequence[Need], step: int, progress
         if progress is not None:
             progress(done, 2 * len(needs))
     return _lines(lines)
-
-
-def _data(name: str) -> str:
-    return (files("rankwell.tasks.runs") / "data" / name).read_text(encoding="utf-8")
 
 
 def _lines(lines: Sequence[str]) -> str:
