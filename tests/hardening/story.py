@@ -45,6 +45,13 @@ KEPT = [
         _world(),
         shows="is a link to",
     ),
+    Case(
+        "evaluate -o fills someone's folder",
+        "evaluate qrels run -o mine",
+        _world(**{"mine/notes.txt": "mine"}),
+        shows="mine holds files",
+        holds=("mine/notes.txt",),
+    ),
     Case("evaluate -o replaces someone's summary.csv", "evaluate qrels run -o mine", _world(**{"mine/summary.csv": "mine"})),
     Case(
         "report replaces someone's page",
@@ -141,5 +148,80 @@ INPUTS = [
         shows="1.0",
     ),
 ]
+_FEW = {
+    "few": "".join(f"{number} 0 d{number} 1\n" for number in range(1, 33)),
+    "good.run": "".join(f"{number} Q0 {'d' if number <= 25 else 'x'}{number} 1 2.0 t\n" for number in range(1, 33)),
+    "bad.run": "".join(f"{number} Q0 x{number} 1 2.0 t\n{number} Q0 y{number} 2 1.0 t\n" for number in range(1, 33)),
+}
+"""Judgments of 32 queries, a run that finds 25 items, 0.78125 of them, and one that finds none."""
+
+_TERMINAL = """
+import os, pty, shlex, subprocess, sys, termios
+
+
+def shown(line, columns):
+    here, there = pty.openpty()
+    termios.tcsetwinsize(there, (40, columns))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"TERM": "dumb", "NO_COLOR": "1"}
+    child = subprocess.Popen([sys.executable, "-m", *shlex.split(line)], stdout=there, stderr=there, env=environment)
+    os.close(there)
+    while True:
+        try:
+            part = os.read(here, 65536)
+        except OSError:
+            return child.wait()
+        os.write(1, part.replace(b"\\r\\n", b"\\n"))
+"""
+_AT_80 = "python: exec(open('terminal.py').read()); shown('rankwell {}', 80)"
+_TOO_WIDE = r"(?m)^[^\n]{81,}$|Traceback"
+ONE_NUMBER = [
+    Case(
+        "a difference has other decimals in the sentence than in the table",
+        "compare few bad.run good.run -m P@1 --baseline good",
+        text_files(_FEW),
+        codes=(0,),
+        shows=r"by 0\.7812 P@1[\s\S]*-0\.7812",
+    )
+]
+TABLES = [
+    Case(
+        f"{line.split()[0]} is wider than a terminal of 80 columns",
+        _AT_80.format(line),
+        text_files({**_FEW, "terminal.py": _TERMINAL}),
+        codes=(0,),
+        shows=heading,
+        hides=_TOO_WIDE,
+    )
+    for line, heading in (
+        ("compare few bad.run good.run -m P@1 -m RR", r"won/tied/lost +detectable +n\n"),
+        ("measures", r"(?m)^measure +\S.*$"),
+        ("check few good.run bad.run", r"(?m)^file +check +level +count +detail$"),
+    )
+]
+PAGES = [
+    Case(
+        "a fusion that gains nothing is passed over",
+        "fuse good.run bad.run -o fused.run --tune few",
+        text_files(_FEW),
+        codes=(0,),
+        shows="fused does not beat its best input, good",
+        holds=("fused.run",),
+    ),
+    Case(
+        "the table of systems has no themes and no sorting",
+        "bench b.toml -o out\npython: print(open('out/table.html').read())",
+        text_files(
+            {
+                **_FEW,
+                "b.toml": "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'few'\nruns = '{system}.run'\n"
+                "measure = ['RR']\n"
+                "[[system]]\nname = 'good'\n[[system]]\nname = 'bad'\n",
+            }
+        ),
+        codes=(0,),
+        shows=r"aria-sort[\s\S]*prefers-color-scheme|prefers-color-scheme[\s\S]*aria-sort",
+    ),
+]
 CASES = {**HOSTILE, "their own files": KEPT, "mistakes": MISTAKES, "one verdict": VERDICTS, "inputs as held": INPUTS}
+CASES |= {"one number": ONE_NUMBER, "tables that fit": TABLES, "the page": PAGES}
 """All cases by section."""

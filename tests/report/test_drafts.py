@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import rankwell
 from rankwell import cli
 from rankwell.core.options import overwriting
 from rankwell.errors import BadInput, BadUsage
@@ -107,8 +108,40 @@ def test_a_file_that_no_result_wrote_is_replaced_only_on_request(folder: Path, m
     (folder / "mine" / "queries.parquet").write_text("mine")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
-    assert "mine/queries.parquet was not written by rankwell, or was changed since" in capsys.readouterr().err
+    assert "mine holds files, and no results of rankwell (queries.parquet)" in capsys.readouterr().err
     assert (folder / "mine" / "queries.parquet").read_text() == "mine"
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o mine --overwrite") == 0
+    assert (folder / "mine" / "queries.parquet").read_bytes() == (folder / "out" / "queries.parquet").read_bytes()
+
+
+def test_only_an_empty_folder_or_one_with_a_manifest_becomes_a_result(folder: Path, monkeypatch, capsys):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes.txt").write_text("mine")
+    (folder / "mine" / "todo.txt").write_text("mine")
+
+    for line in ("evaluate qrels.txt one.run -o mine", "compare qrels.txt one.run two.run -o mine"):
+        assert run(monkeypatch, line) == 2
+        assert "mine holds files, and no results of rankwell (notes.txt and 1 more); name a new" in capsys.readouterr().err
+        assert content(folder / "mine") == {"notes.txt": b"mine", "todo.txt": b"mine"}
+    with pytest.raises(BadUsage, match=r"notes\.txt and 1 more"):
+        rankwell.evaluate("qrels.txt", "one.run").save("mine")
+
+    # With a manifest it is a result's, and what else is in it stays.
+    (folder / "out" / "notes.txt").write_text("mine")
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o out") == 0
+    assert (folder / "out" / "notes.txt").read_text() == "mine"
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o mine --overwrite") == 0
+    assert (folder / "mine" / "notes.txt").read_text() == "mine"
+
+
+def test_hidden_files_and_folders_within_claim_nothing(folder: Path, monkeypatch):
+    (folder / "mine" / "earlier").mkdir(parents=True)
+    (folder / "mine" / "earlier" / "notes.txt").write_text("mine")
+    (folder / "mine" / ".gitignore").write_text("*")
+
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 0
+    assert (folder / "mine" / "earlier" / "notes.txt").read_text() == "mine"
+    assert (folder / "mine" / ".gitignore").read_text() == "*"
 
 
 @pytest.mark.parametrize("manifest", ['{"files": {"notes.txt": "x"}}', '{"name": "a web page", "icons": []}', "not JSON"])

@@ -17,10 +17,10 @@ from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
-from rankwell.report.drafts import drafting, refuse_foreign
+from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"
 
@@ -74,7 +74,7 @@ def compare(
         charts, and report.html, a page of it all.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output)
         refuse_foreign(output, [NAME])
     elif queries.documents is not None:
         raise BadUsage("--documents is for the page that -o writes; name a folder with -o, or leave it out.")

@@ -74,6 +74,7 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             file = None if each.file is None else each.file.resolve()
             if file and place in file.parents and _OWN.fullmatch(file.relative_to(place).as_posix()):
                 raise BadUsage(f"{each.name} is an input of this command, and {directory} the folder to write; name another.")
+        refuse_unclaimed(directory, growing)
         _OPEN[place] = earlier = _earlier(directory, growing)
         manifest = directory / MANIFEST
         before = manifest.read_bytes() if manifest.exists() else b""
@@ -93,6 +94,21 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
         finally:
             del _OPEN[place]
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
+    """Raises BadUsage where no folder of results can be made, and, except with `--overwrite`, where files lie and no manifest.
+
+    Folders and hidden files do not count; growing: as in `drafting`.
+    """
+    refuse_blocked(directory, folder=True)
+    if may_overwrite() or not directory.is_dir() or (directory / MANIFEST).exists():
+        return
+    found = sorted(path.name for path in directory.iterdir() if path.is_file() and path.name not in growing)
+    if foreign := [name for name in found if not name.startswith(".")]:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        problem = f"{directory} holds files, and no results of rankwell ({foreign[0]}{more})"
+        raise BadUsage(f"{problem}; name a new or empty folder, or --overwrite, which replaces files of the same names alone.")
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:

@@ -95,7 +95,7 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
         (assets / "systems.html")
         .read_text(encoding="utf-8")
         .format(
-            title=_safe(title or tables[0].title),
+            title=_safe(title or (tables[0].title if alone else "Systems by data set")),
             exact=_exact(tables[0]) if alone else "",
             body="\n".join(parts),
             policy=escape(policy, quote=False),

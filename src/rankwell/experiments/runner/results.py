@@ -25,7 +25,7 @@ from rankwell.experiments.runner.tables import TableChoices, make_tables, reques
 from rankwell.io.result_folder import digest_of
 from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
-from rankwell.report.drafts import drafting, holding, publish, refuse_foreign
+from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
@@ -206,6 +206,7 @@ def evaluate_bench(
     shown = _shown(found, options)
     parts = options.parts
     with holding(folder):
+        refuse_unclaimed(folder)
         refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)

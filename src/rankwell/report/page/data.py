@@ -213,7 +213,8 @@ def query_data(
 
 def flags_of(source: PageSource, questions: PageQueries, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
     """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
-    if overview is None:
+    # What has no lists, such as pairs, is neither missing from a run nor without a relevant item.
+    if overview is None or not (overview.retrieved.any() or overview.relevant.any()):
         return {}, []
     marks = view_marks(source.protocol)
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}

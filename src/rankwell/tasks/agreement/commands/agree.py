@@ -55,6 +55,10 @@ def agree(
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
+    if output is not None:
+        from rankwell.report.drafts import refuse_unclaimed
+
+        refuse_unclaimed(output)
     # Names of files that follow on the cut-offs are candidates.
     cuts = [word for word in k_values or [] if word.replace(",", "").isdigit()]
     models = [*candidates, *(word for word in k_values or [] if word not in cuts)]

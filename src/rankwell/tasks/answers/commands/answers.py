@@ -13,9 +13,8 @@ from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, PerQueryOption, Progress, present
-from rankwell.store import refuse_blocked
 from rankwell.tasks.answers.charts import write_charts
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.options import AnswerOptions
@@ -61,7 +60,7 @@ def answers(
     if hardest < 0:
         raise BadUsage(f"--hardest {hardest}; expected 0 or a positive integer.")
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output)
     result = evaluate_answers(gold, predictions, options=options, details=output is not None, progress=progress)
     return show(result, hardest=hardest, per_query=per_query, format=format, output=output)
 

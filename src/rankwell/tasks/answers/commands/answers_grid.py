@@ -12,7 +12,7 @@ from rankwell.errors import BadInput
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.files import written as shown
 from rankwell.report.charts import write_chart
-from rankwell.report.drafts import drafting, holding, publish, refuse_foreign
+from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
@@ -62,6 +62,7 @@ def grid(
     done: list[PointResult] = []
     place = folder.absolute()
     with holding(place):
+        refuse_unclaimed(place, (_RESULTS,))
         if not (place / "kept").is_dir():
             refuse_foreign(place, (_RESULTS, "summary.csv"))
         with chdir(plan.folder):

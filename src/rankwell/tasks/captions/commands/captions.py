@@ -10,7 +10,6 @@ from rankwell.evaluation.results import Results
 from rankwell.parts.execution import PartOptions
 from rankwell.report.present import FolderOption, FormatOption, Input, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
-from rankwell.store import refuse_blocked
 from rankwell.tasks.captions.evaluation import caption_results
 from rankwell.tasks.captions.options import CaptionOptions
 
@@ -51,7 +50,9 @@ def captions(
         and charts.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        from rankwell.report.drafts import refuse_unclaimed
+
+        refuse_unclaimed(output)
     if not scores and not options.queries:
         raise BadUsage("name a matrix of scores, or --queries and --gallery: rankwell captions SCORES --positives FILE.")
     outcome = caption_results(list(scores) or None, positives, options, parts, details=output is not None, progress=progress)

@@ -14,10 +14,10 @@ from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
 from rankwell.report.charts import write_chart
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
@@ -63,7 +63,7 @@ def evaluate(
         Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output)
     elif sheets is not None or thumbnails is not None:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
     if sheets is not None and sheets < 0:

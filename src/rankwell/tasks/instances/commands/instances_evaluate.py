@@ -17,11 +17,11 @@ from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import FolderOption, FormatOption, InputOption, Output, PerQueryOption, Progress
 from rankwell.stats.granularity import granularity_of
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import write_text
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
@@ -83,7 +83,7 @@ def evaluate(
         manifest.json, charts and contact sheets.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output)
     elif further.sheets is not None:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
     _check_options(images, data, system, options)

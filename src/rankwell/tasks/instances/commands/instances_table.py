@@ -26,7 +26,7 @@ from rankwell.experiments.pages import write_missing_pages
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
-from rankwell.report.drafts import drafting, publish, refuse_foreign
+from rankwell.report.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import FolderOption, JobsOption, Output, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
@@ -98,7 +98,7 @@ def table(
         Folder for the table as CSV, JSON, Markdown, LaTeX and HTML.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output)
         refuse_foreign(output, [f"table.{suffix}" for suffix in _WRITTEN.values()])
     if not results and not options.published:
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")

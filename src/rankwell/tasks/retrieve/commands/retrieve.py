@@ -10,11 +10,11 @@ from rankwell.core.tables import figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.report import rules_line
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import Aside, FolderOption, FormatOption, Output, PerQueryOption, Progress
-from rankwell.store import refuse_blocked
 from rankwell.tasks.retrieve.evaluation import retrieve_into
+from rankwell.tasks.retrieve.journal import NAME
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.records import write_records
@@ -49,7 +49,7 @@ def retrieve(
         manifest.json and charts.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        refuse_unclaimed(output, (NAME,))
         output.mkdir(parents=True, exist_ok=True)
     try:
         result, measured, journal = retrieve_into(engine, options, output, progress)
@@ -87,5 +87,5 @@ def write(result: Results, measured: Measurement, folder: Path) -> list[Path]:
     """Writes the folder of a result, with all lists and times."""
     if not result.values:
         raise BadUsage("there is nothing to write: no query was asked.")
-    with drafting(folder, result.sources.values()) as draft:
+    with drafting(folder, result.sources.values(), growing=(NAME,)) as draft:
         return write_result(result, folder, others=write_records(measured, draft), tables=result.tables)

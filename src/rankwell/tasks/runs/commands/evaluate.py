@@ -8,7 +8,6 @@ from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.execution import PartOptions
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
-from rankwell.store import refuse_blocked
 from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
 
@@ -40,7 +39,9 @@ def evaluate(
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
     if output is not None:
-        refuse_blocked(output, folder=True)
+        from rankwell.report.drafts import refuse_unclaimed
+
+        refuse_unclaimed(output)
     if not runs:
         raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
     outcome = evaluate_runs(qrels, list(runs), options, parts, details=output is not None, progress=progress)
