@@ -1,6 +1,7 @@
 """The README as a newcomer types it: every command line and every Python block runs, and prints the figures that stand there."""
 
 import contextlib
+import inspect
 import io
 import json
 import re
@@ -15,8 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rankwell import cli
+from rankwell import cli, eval_q2m
+from rankwell.compat import sentence_transformers
 from rankwell.core.catalogue import DROP_IN, find_command
+from rankwell.core.tables import TIE_RULES
+from rankwell.media.python_needs import read_needs
+from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
@@ -145,6 +150,38 @@ def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
         sentence = re.search(r"begins with a sentence such as \*(.*?)\*", README, re.DOTALL)
         assert sentence is not None
         assert printed[next(line for line in printed if " compare " in line)].startswith(" ".join(sentence[1].split()))
+
+
+NUMBERS = {"five": 5, "six": 6, "seven": 7}
+SHOWN = {
+    r"asks (\d+) hand-judged questions": lambda: len(read_needs()),
+    r"\| stated, (\w+) to choose from": lambda: len(TIE_RULES),
+    r"bootstrap of ([\d,]+) resamples": lambda: inspect.signature(summarise).parameters["resamples"].default,
+    r"Below (\d+) queries there is none": lambda: MIN_QUERIES,
+    r"below (\d+) a note says": lambda: FEW_QUERIES,
+    r"hgr_v2t's (\w+) figures": lambda: len(eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])),
+    r"`rankwell.compat.sentence_transformers` has (\w+) of": lambda: sum(
+        name.endswith("Evaluator") for name in dir(sentence_transformers)
+    ),
+}
+"""Figures of the text by the words around them, with what they are today."""
+VERSIONS = r"Python 3\.11|SQuAD 1\.1 and 2\.0|trec_eval 10 |9\.0\.8"
+
+
+@pytest.mark.parametrize("words", SHOWN)
+def test_a_figure_of_the_text_is_what_it_is_today(words: str):
+    found = re.search(words, README)
+
+    assert found is not None
+    assert (NUMBERS.get(found[1]) or int(found[1].replace(",", ""))) == SHOWN[words]()
+
+
+def test_no_other_figure_stands_in_the_text():
+    """The sentence of `compare` is compared where the command is typed; the table of speeds is what `make bench` writes."""
+    text = re.sub(r"^```\w+\n.*?^```|<!-- speed -->.*?<!-- /speed -->", "", README, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"a sentence such as \*.*?\*|`[^`]*`", "", text, flags=re.DOTALL)
+
+    assert re.findall(r"\d+\.\d+", re.sub(VERSIONS, "", text)) == []
 
 
 @pytest.mark.parametrize("example", blocks("python"), ids=range(len(blocks("python"))))
