@@ -593,3 +593,13 @@ def test_an_argument_with_half_a_character_is_one_sentence(
 
     assert main() == 2
     assert "has half a character; correct it." in capsys.readouterr().err
+
+
+def test_ids_of_an_hdf5_file_that_are_not_a_data_set_are_refused(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.hdf5", "w") as file:
+        file["vectors"] = np.ones((3, 2), dtype=np.float32)
+        file["ids"] = np.dtype("<i8")
+
+    with pytest.raises(BadInput, match=r"a.hdf5: 'ids' is not a data set; write the ids as one, or rename it"):
+        read_embeddings(tmp_path / "a.hdf5")

@@ -129,6 +129,8 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
     with _parsing("the HDF5 file"), h5py.File(path, "r") as file:
         found: dict[str, Any] = {}
         file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
+        if odd := next((name for name in ("ids", "id") if name in file and name not in found), None):
+            raise BadInput(f"{odd!r} is not a data set; write the ids as one, or rename it.")
         shapes = {
             name: tuple(entry.shape or ())
             for name, entry in found.items()

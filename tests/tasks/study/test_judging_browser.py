@@ -265,14 +265,17 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
-@pytest.mark.slow
+KILLS = pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.server)])
+
+
+@KILLS
 @pytest.mark.skipif(sys.platform != "linux", reason="kills the browser's processes by their ids")
-def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(browser: Page, tmp_path: Path):
+def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(browser: Page, tmp_path: Path, kills: int):
     write_world(tmp_path, queries=60)
     study = pool_study(tmp_path, batch=500)
     command = [sys.executable, "-m", "rankwell", "study", "judge", str(study), "--judge", "ann", "--no-browser"]
     draw, acknowledged = Random(22), 0
-    for _ in range(20):
+    for _ in range(kills):
         (study / "open-ann.html").unlink(missing_ok=True)
         server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         killed = Killed(tmp_path)
@@ -287,21 +290,21 @@ def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(browser
         # A torn last line would be dropped by the next server, and was never acknowledged.
         lines = (study / "judgments" / "ann.jsonl").read_bytes().split(b"\n")[:-1] if acknowledged else []
         assert len({(line["query"], line["item"]) for line in map(json.loads, lines)}) == len(lines) >= acknowledged
-    assert acknowledged >= 20
+    assert acknowledged >= kills
 
 
-@pytest.mark.slow
+@KILLS
 @pytest.mark.skipif(sys.platform != "linux", reason="kills the browser's processes by their ids")
-def test_what_the_offline_page_acknowledged_survives_a_killed_browser(browser: Page, tmp_path: Path):
+def test_what_the_offline_page_acknowledged_survives_a_killed_browser(browser: Page, tmp_path: Path, kills: int):
     write_world(tmp_path, queries=60)
     study = pool_study(tmp_path, batch=500)
     judge(str(study), judge="ann", page=tmp_path / "page.html")
     draw, acknowledged = Random(22), 0
-    for _ in range(20):
+    for _ in range(kills):
         killed = Killed(tmp_path)
         killed.page.open(tmp_path / "page.html")
         killed.page.wait(lambda page=killed.page: shown(page), "an item appears")
         assert judged(killed.page) >= acknowledged
         killed.judge_until_killed(draw.uniform(0.1, 0.6))
         acknowledged = max(acknowledged, killed.acknowledged)
-    assert acknowledged >= 20
+    assert acknowledged >= kills
