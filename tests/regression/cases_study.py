@@ -26,7 +26,8 @@ CASES = {
     "study/collect": f"{_POOL} -o out\nstudy judge out --collect judged/downloaded.jsonl",
     "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
     "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
-    "study/export": "convert judged/study out/study.qrels\nconvert judged/study:ben out/study.csv --to quepid",
+    "study/export": "convert judged/study out/study.qrels\nconvert judged/study:ben out/study.csv --to quepid\n"
+    "convert judged/study out/model.qrels --source model",
     "study/plan": "study plan begun/study --difference 0.1\nstudy plan begun/study -f json\nstudy plan judged/study",
     "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
     "study/estimate-model": f"{_POOL} -o out\nstudy estimate out --model m",

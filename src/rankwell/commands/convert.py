@@ -38,6 +38,7 @@ def convert(
     target_format: Annotated[str | None, Option(("--to",))] = None,
     holds: Literal["run", "judgments"] | None = None,
     query_texts: Annotated[InputData, Option(("--query-texts",))] = None,
+    graded_by: Annotated[Literal["people", "model"], Option(("--source",))] = "people",
     duplicates: io.Duplicates = "error",
 ) -> Output:
     """Convert a run or judgments from one format to another; the target's suffix says which.
@@ -57,12 +58,14 @@ def convert(
         Whether the source holds a run or judgments, where its content does not determine it.
     query_texts
         Texts of queries, for formats that name a query by its text; those beside the source by default.
+    graded_by
+        Whose grades of a study: of people, or of a model, which are not judgments (STUDY:MODEL where there are several).
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     """
     done = convert_file(
         source, target, source_format=source_format, target_format=target_format, holds=holds, query_texts=query_texts,
-        duplicates=duplicates,
+        graded_by=graded_by, duplicates=duplicates,
     )  # fmt: skip
     return Output(notes=done.notes)
 
@@ -75,6 +78,7 @@ def convert_file(
     target_format: str | None = None,
     holds: Literal["run", "judgments"] | None = None,
     query_texts: str | Path | None = None,
+    graded_by: Literal["people", "model"] = "people",
     duplicates: io.Duplicates = "error",
 ) -> Conversion:
     """Writes what a file holds in another format. Raises BadUsage where it may be a run or judgments.
@@ -86,8 +90,10 @@ def convert_file(
     place, part = split_part(io.judgments_file(source))
     opened = Source(place)
     known = holds or _kind(Head.of(opened), source_format)
-    request = io.Request(duplicates=duplicates)
+    request = io.Request(duplicates=duplicates, graded_by=graded_by)
     table, name = io.read_as(f"{place}:{part}" if part else opened, known, source_format, request)
+    if graded_by == "model" and not io.named_format(name, known).models:
+        raise BadUsage(f"--source model: {opened.name} is read as {name}, which holds no grades of a model; leave it out.")
     entry = io.written_format(target, known, target_format)
     if entry.by_text and isinstance(table, Judgments) and not io.named_format(name, known).by_text:
         table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)

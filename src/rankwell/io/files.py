@@ -33,8 +33,8 @@ class ReadWarnings(NamedTuple):
 class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to it.
 
-    part: the name of one of several things in a file. grade_column: of judgments in a table. ids_only: texts need not be kept.
-    warnings, notes: filled by the reader.
+    part: the name of one of several things in a file. grade_column: of judgments in a table. graded_by: people, or a model where
+    a format has both. ids_only: texts need not be kept. warnings, notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -45,6 +45,7 @@ class Request:
     aspects: Aspects = "none"
     part: str = ""
     grade_column: str = ""
+    graded_by: Literal["people", "model"] = "people"
     ids_only: bool = False
     warnings: ReadWarnings | None = None
     progress: Progress | None = None
@@ -98,7 +99,8 @@ class Format(NamedTuple):
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
-    a folder of this format is described. by_text: whether queries go by their texts and not by ids.
+    a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
+    grades of a model beside those of people.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Format(NamedTuple):
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
     folder: str = ""
     by_text: bool = False
+    models: bool = False
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""

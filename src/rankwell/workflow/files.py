@@ -47,15 +47,16 @@ def convert(
     target_format: str | None = None,
     holds: Literal["run", "judgments"] | None = None,
     query_texts: str | Path | None = None,
+    graded_by: Literal["people", "model"] = "people",
     duplicates: Duplicates = "error",
     overwrite: bool = False,
 ) -> Conversion:
     """Converts a file of a run or of judgments to another format, which the target's suffix names, as `rankwell convert` does.
 
     source: a file, a BEIR folder, or the folder of a study. holds: where the content does not determine it. query_texts: for
-    targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default. duplicates: of an item
-    that a query lists twice; an error, or the `first` or `best` one is kept. overwrite: replace a file that is there.
-    `write_run` and `write_judgments` write what is in memory.
+    targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default. graded_by: whose
+    grades of a study. duplicates: of an item that a query lists twice; an error, or the `first` or `best` one is kept.
+    overwrite: replace a file that is there. `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what cannot be read.
 
     >>> import tempfile
@@ -70,6 +71,7 @@ def convert(
     for option, value, known in (
         ("holds", holds or "run", ("run", "judgments")),
         ("duplicates", duplicates, get_args(Duplicates)),
+        ("graded_by", graded_by, ("people", "model")),
     ):
         if value not in known:
             raise UnknownName(f"{option}: there is no {value!r}; {suggest(str(value), known)}")
@@ -86,6 +88,7 @@ def convert(
                 target_format=target_format,
                 holds=holds,
                 query_texts=query_texts,
+                graded_by=graded_by,
                 duplicates=duplicates,
             )
 

@@ -3,8 +3,10 @@
 import pytest
 
 import rankwell as rw
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import files
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.model_replies import ModelReply, append_reply
 from tasks.study.studies import fill, judge, judge_batches, pool_study, write_world
 
 TARGETS = [("qrels.txt", None), ("j.csv", None), ("j.tsv", None), ("j.parquet", None), ("j.json", None), ("j.jsonl", None)]
@@ -51,3 +53,23 @@ def test_a_study_without_grades_and_another_folder_are_refused(tmp_path):
     with pytest.raises(BadInput, match="is a folder without qrels"):
         rw.convert(study / "rounds", tmp_path / "x.csv")
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
+    write_world(tmp_path, queries=6)
+    study = read_study(pool_study(tmp_path, batch=10))
+    pair = int(study.pool.query[0]), study.pool.item[0]
+    reply = ModelReply("2026-11-25T12:00:00Z", "m", "", {}, study.queries[pair[0]], str(pair[1]), "valid", 2.0, False, 0.1, "2")
+    append_reply(study, reply)
+
+    with pytest.raises(NothingToEvaluate, match="no item is graded"):
+        rw.convert(study.place, tmp_path / "people.csv")
+    done = rw.convert(study.place, tmp_path / "model.csv", graded_by="model")
+    assert files.read_judgments(tmp_path / "model.csv").to_dict() == {reply.query: {reply.item: 2.0}}
+    assert any("the model m; these are not judgments" in note for note in done.notes)
+    append_reply(study, reply._replace(model="other"))
+    with pytest.raises(BadUsage, match="its models are m, other; name one"):
+        rw.convert(study.place, tmp_path / "x.csv", graded_by="model")
+    assert rw.convert(f"{study.place}:other", tmp_path / "other.csv", graded_by="model").rows == 1
+    with pytest.raises(BadUsage, match="holds no grades of a model"):
+        rw.convert(tmp_path / "model.csv", tmp_path / "x.csv", graded_by="model")

@@ -91,6 +91,11 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
     return found
 
 
+def known_models(study: Study) -> list[str]:
+    """The names of the models that have replied."""
+    return sorted({_name_in(path) for path in (study.place / MODELS).glob("*.jsonl") if path.stat().st_size})
+
+
 def append_reply(study: Study, reply: ModelReply) -> None:
     """Appends a reply and returns when it is on the disk; a torn last line goes first. Raises OSError."""
     path = replies_of(study, reply.model)
@@ -112,7 +117,7 @@ def model_grades(study: Study, model: str) -> ModelGrades:
     """The grades of a model for the pool. Raises BadUsage where it has no reply."""
     replies = read_replies(study, model)
     if not replies:
-        known = sorted({_name_in(path) for path in (study.place / MODELS).glob("*.jsonl") if path.stat().st_size})
+        known = known_models(study)
         have = f"; there are replies of {', '.join(known)}" if known else ""
         raise BadUsage(f"--model {shown(model)}: it has no replies{have}. Ask it with `rankwell study model-judge`.")
     own = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}

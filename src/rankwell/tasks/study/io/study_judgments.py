@@ -5,28 +5,32 @@ import re
 import numpy as np
 
 from rankwell.core.tables import Judgments
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.files import Request, file_format
 from rankwell.store import Head, Source
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.folder import STUDY, Study, read_study
 from rankwell.tasks.study.journal import read_journals
+from rankwell.tasks.study.model_replies import known_models, model_judgments
 
 
 def _sniff(head: Head) -> float:
     return 0.95 * bool(re.match(r'\{\s*"study"\s*:', head.text))
 
 
-@file_format("study", "judgments", sniff=_sniff, parts=True, folder=STUDY)
+@file_format("study", "judgments", sniff=_sniff, parts=True, folder=STUDY, models=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The grades that people gave: the median of several judges, or those of `STUDY:first` or `STUDY:JUDGE`.
 
+    Those of a model only where the request says so: of `STUDY:MODEL`, or of the only one.
     Items without a grade are left out and counted in a note, which also says how the items were chosen.
     Raises BadInput for a study.json outside the folder of a study, NothingToEvaluate where nothing is graded.
     """
     if source.path is None:
         raise BadInput(f"{source.name} describes a study, whose judgments are in its folder; name the folder.")
     study = read_study(source.path.parent)
+    if request.graded_by == "model":
+        return _of_model(study, request)
     journals = read_journals(study)
     answers = StudyAnswers.of(study, journals.lines, request.part or "median")
     graded = np.flatnonzero(~np.isnan(answers.grade))
@@ -36,6 +40,21 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     pool = study.pool
     queries = [study.queries[row] for row in pool.query[graded].tolist()]
     return Judgments.from_rows(queries, pool.item[graded].tolist(), answers.grade[graded])
+
+
+def _of_model(study: Study, request: Request) -> Judgments:
+    """The grades of a model, with a note. Raises BadUsage where several models replied and none is named."""
+    known = known_models(study)
+    if not request.part and len(known) != 1:
+        have = f"its models are {', '.join(known)}; name one, as in {study.place}:{known[0]}" if known else "no model has replied"
+        raise BadUsage(f"{study.place}: {have}.")
+    model = request.part or known[0]
+    found = model_judgments(study, model)
+    request.notes.append(
+        f"{study.place}: {len(found.items)} pooled items are graded by the model {model}; these are not judgments; "
+        "`rankwell study estimate --model` corrects them by those of people"
+    )
+    return found
 
 
 _MEANING = {
