@@ -1,5 +1,6 @@
 """Files that break parsers end in one sentence and exit code 2, never in a traceback, a hang or a wrong number."""
 
+import base64
 import gzip
 import io
 import json
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +24,7 @@ import rankwell as rw
 from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.io.columns import read_list, read_number_list, read_numbers
-from rankwell.io.files import Request, read_column, read_judgments, read_ranking, read_texts
+from rankwell.io.files import Request, read_as, read_column, read_judgments, read_ranking, read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
 from rankwell.store import Source
@@ -603,3 +605,25 @@ def test_ids_of_an_hdf5_file_that_are_not_a_data_set_are_refused(tmp_path: Path)
 
     with pytest.raises(BadInput, match=r"a.hdf5: 'ids' is not a data set; write the ids as one, or rename it"):
         read_embeddings(tmp_path / "a.hdf5")
+
+
+FATAL = (
+    "eNoLcAwyFGUQTRBN0BHlAzLYRNlkzBg0mArNJJgKDQQFGRgYmICYjxFEFhqASUMwaQQmjcGkCZg0BZNmQFNqRGsQxklwMIDBC3sJji/fBbUrVMUPiDFoYB"
+    "FFsg4iecEepgimZIFmVPW/x8/tYfICi6LM81ZyHvhyuuarXpDAAVyW/4FbI4xkObIohuVf7GGKYEouiKy1/f/xtz1MHmI544EX03++il3CgdNyNgcJjhfv"
+    "lcM+ePEhWY4simE5kwNMEUxJRte1ef9/sDrA5BVctubdCfq8H2I5wwFRFskYUwYJtuLkjNTcRFEOBlEeVSYJ1sLS1KJKVQYfGaAmUS6gCFOZAYxhCGMYMY"
+    "jxScpI+qgxyIjySKqyMUhCNYoCJcTmMYotV1HjsEFJF5IyQE8yiDIx2IjJSLJJqjHwAS0A6eeC6AdaA9b8ixGI1JYx2pCUDBCma2I12xDJ7AXMNiTFMiGz"
+    "jZDMnsVqQ1IkYjFbrIddjE+NA0gBZSV4HIOC/MOtIJEk8YBJHwTKHZ0cHR0DHSHA29ERKJDu6ObomO7onA4WcwIq8AUxnB0dPcECCBqqFaIyAkS4gAVdQU"
+    "R6ANh8oBJfsPlucPVQANLlEVkJ1F8KcgrYCu8sIMsCZIQL2BCnQLh5EACy2skIZKJhGdT8dJdAqH4nxwqwomSE+xyhTnd0TMmCcID+AxoSCaJh7ggE2QNU"
+    "5A7S6gLVDLc0MBTsCA8094Od5uFmGBXhZYrQgpBnkFAoSCwCpuUS3eSCAt3EoqL8coWy1KLizPw8BSMzPQM9Q0lQ3oAjBg9mBoYAYKkIAJTAH2E="
+)
+"""A Parquet file with a number that DuckDB 2.0.0 does not survive: its database takes no further statement."""
+
+
+def test_a_file_that_ends_the_database_of_duckdb_is_refused_and_the_next_one_is_read(tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_bytes(zlib.decompress(base64.b64decode(FATAL)))
+    (tmp_path / "good.csv").write_text("query,item,grade\nq,d,1\n")
+
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"bad\.parquet: "):
+            read_as(tmp_path / "bad.parquet", "scores", "parquet", Request())
+        assert read_judgments(tmp_path / "good.csv").to_dict() == {"q": {"d": 1.0}}

@@ -1,6 +1,7 @@
 """Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place that opens DuckDB."""
 
 import os
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -36,8 +37,18 @@ def connected(threads: int | None = None) -> Any:
 
     Its temporary tables are its own, and end with it. threads: one writes the same bytes on every machine.
     """
+    import duckdb
+
+    quiet = "SET enable_progress_bar = false"
     session = _database(threads).cursor()
-    session.execute("SET enable_progress_bar = false")
+    try:
+        session.execute(quiet)
+    except duckdb.FatalException:
+        # A file that breaks DuckDB ends its database; the next file has a new one.
+        _database.cache_clear()
+        remote_tables.cache_clear()
+        session = _database(threads).cursor()
+        session.execute(quiet)
     return session
 
 
@@ -67,5 +78,6 @@ def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None
 
 
 def first_line(message: Exception | str) -> str:
-    """The first line of a message, without its explanations."""
-    return str(message).split("\n")[0]
+    """The first line of a message, without its explanations; of an error that ended DuckDB's database, the first line of that."""
+    original = re.search(r'^Original error: "(.*)', str(message), re.MULTILINE)
+    return (original[1].rstrip('"') if original else str(message)).split("\n")[0]

@@ -302,7 +302,8 @@ class ColumnTable:
         except raised as error:
             self._refuse(error)
         finally:
-            self.session.execute("RESET threads")
+            with suppress(duckdb.FatalException):  # an error that ended the database is reported by itself
+                self.session.execute("RESET threads")
 
     def _refuse(self, error: Exception) -> NoReturn:
         said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
