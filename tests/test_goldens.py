@@ -56,6 +56,7 @@ def _commands() -> list[tuple[str, ...]]:
 WITHOUT_GOLDENS = {
     ("clips", "calibrate"): "needs a model",
     ("engines",): "has the versions of installed packages; tests/engines/test_conformance.py runs it",
+    ("demo", "retrieve"): "has times of a worker process; tests/tasks/retrieve/test_demo_retrieve.py runs it",
     ("completion",): "is the text of a library; tests/commands/test_completion.py runs it in the shells",
 }
 WITHOUT_DAILY_GOLDENS = {("demo", "agree"): "encodes the whole standard library, which takes most of a minute"}

@@ -3,10 +3,13 @@
 import sqlite3
 from unittest import mock
 
+import numpy as np
 import pytest
 
+from oracles.lexical_engines import bm25
+from rankwell.engines import EngineItems, EngineQuery, open_engine
 from rankwell.engines.sqlite_fts5 import SqliteFts
-from rankwell.errors import RankwellError
+from rankwell.errors import BadInput, RankwellError
 
 DOCUMENTS = [
     ("argparse", "parsing of command line options"),
@@ -110,3 +113,40 @@ def test_a_sqlite_without_fts5_is_named_in_the_error():
         SqliteFts(DOCUMENTS)
 
     database.close.assert_called_once()
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.0, 0.75), (0.9, 0.4), (3.0, 0.0), (2.0, 1.0)])
+@pytest.mark.parametrize("words", ["any", "all"])
+def test_scores_are_those_of_bm25_with_any_constants(k1: float, b: float, words: str):
+    random = np.random.default_rng(5)
+    texts = {f"d{row:02}": " ".join(random.choice(list("abcdefgh"), random.integers(1, 30))) for row in range(40)}
+    texts["empty"] = ""
+    with SqliteFts(texts.items()) as index:
+        for query in ("a", "b c", "c c h z", "g a b e"):
+            expected = bm25(query, texts, k1, b)
+            asked = {word for word in query.split() if words == "all"}
+            expected = {item: score for item, score in expected.items() if asked <= set(texts[item].split())}
+
+            found = dict(index.search(query, 100, words=words, k1=k1, b=b))
+
+            assert found == pytest.approx(expected, rel=1e-12)
+            assert list(found) == sorted(found, key=lambda item: (-found[item], item))
+
+
+def test_words_are_stemmed_and_fields_count_with_other_constants_too():
+    fields = [("colour", "red", "argparse"), ("colour", "blue", "getopt")]
+    with SqliteFts(DOCUMENTS, fields=fields) as index:
+        assert [item for item, _ in index.search("PARSE options", 10, k1=2.0)] == ["argparse", "getopt"]
+        assert [item for item, _ in index.search("PARSE options", 10, k1=2.0, fields={"colour": "blue"})] == ["getopt"]
+        assert index.search("***", 10, k1=2.0) == []
+
+
+def test_constants_are_parameters_of_a_session():
+    with open_engine("sqlite-fts5", {"k1": 2.0}) as engine:
+        engine.index(EngineItems(*map(list, zip(*DOCUMENTS, strict=True))))
+        with engine.session() as session:
+            session.configure({"b": 0.0})
+            assert session.parameters() == {"words": "any", "k1": 2.0, "b": 0.0}
+            assert session.search(EngineQuery("q", "events"), 5).ids == ["sched"]
+            with pytest.raises(BadInput, match=r"b is 2; expected k1 from 0, and b from 0 to 1"):
+                session.configure({"b": 2.0})

@@ -222,6 +222,40 @@ def _tune() -> Found:
     }
 
 
+def _retrieve() -> Found:
+    """A function that finds words, of which one query fails and one is without judgments."""
+    items = {"a": "command line parsing", "b": "event scheduler", "c": "parse a date", "d": "scheduler of a command"}
+
+    def search(query: str, k: int) -> list[tuple[str, float]]:
+        if query == "out of order":
+            raise RuntimeError("out of order")
+        shared = {item: sum(word in text.split() for word in query.split()) for item, text in items.items()}
+        return sorted(((item, float(n)) for item, n in shared.items() if n), key=lambda pair: (-pair[1], pair[0]))[:k]
+
+    queries = {"q1": "parse a command", "q2": "scheduler", "q3": "out of order", "q4": "date"}
+    judged = {"q1": {"a": 2, "c": 1}, "q2": {"b": 1}, "q3": {"d": 1}}
+    result = rw.retrieve(
+        search, queries, items=items, qrels=judged, measures="nDCG@3 RR R@3", k=3, rounds=2, warm_up=1, allow_failures=2, seed=3
+    )
+    result.save("live_out")
+    return shown(result, "tables")
+
+
+def _retrieve_recall() -> Found:
+    """An index of vectors that leaves out every fifth item, by vectors, against the exact results."""
+    items = np.random.default_rng(2).normal(size=(40, 4)).astype(np.float32)
+    queries = np.random.default_rng(3).normal(size=(24, 4)).astype(np.float32)
+
+    def search(vector: Any, k: int) -> list[str]:
+        scores = items.astype(np.float64) @ np.asarray(vector, dtype=np.float64)
+        return [str(row) for row in np.argsort(-scores, kind="stable").tolist() if row % 5][:k]
+
+    result = rw.retrieve(
+        search, query_vectors=queries, item_vectors=items, option={"metric": "dot"}, recall=0.6, k=5, rounds=1, warm_up=0
+    )
+    return shown(result, "tables")
+
+
 def _bench() -> Found:
     results = rw.bench("bench.toml", "out", only=["runs/*", "videos/*"])
     return {
@@ -306,6 +340,8 @@ CASES: dict[str, Call] = {
     "compare_lists": _lists,
     "compare_values": _compare,
     "compare_values-t": partial(_compare, test="t", correction="bh", intervals="t", baseline="first"),
+    "retrieve": _retrieve,
+    "retrieve-recall": _retrieve_recall,
     "fuse": _fuse,
     "tune_fusion": _tune,
     "bench": _bench,

@@ -274,7 +274,7 @@ def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(fol
     assert run(monkeypatch, GATE) == 0
 
 
-DEMOS = ["demo", "demo answers", "demo clips", "demo agree", "demo captions", "demo instances", "demo study"]
+DEMOS = ["demo", "demo answers", "demo clips", "demo agree", "demo captions", "demo instances", "demo retrieve", "demo study"]
 
 
 @pytest.mark.parametrize("line", DEMOS)

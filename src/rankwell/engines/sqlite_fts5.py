@@ -1,5 +1,6 @@
 """SQLite's full-text search, FTS5: BM25 over any documents, in memory, with nothing to install."""
 
+import math
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +20,31 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.errors import RankwellError
+from rankwell.errors import BadInput, RankwellError
 
 _TOKENIZER = "porter unicode61"
+_K1, _B = 1.2, 0.75
+"""The constants of FTS5's own bm25()."""
+_COUNTS = """
+CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, documents, instance);
+CREATE TABLE temp.counts AS SELECT term, doc, count(*) AS n FROM places GROUP BY term, doc;
+CREATE INDEX temp.by_term ON counts (term, doc, n);
+CREATE TABLE temp.lengths (doc INTEGER PRIMARY KEY, id, length);
+INSERT INTO temp.lengths SELECT doc, id, length
+FROM (SELECT doc, sum(n) AS length FROM counts GROUP BY doc) JOIN documents ON documents.rowid = doc;
+CREATE TABLE temp.weights (term PRIMARY KEY, weight) WITHOUT ROWID;
+"""
+_SCORED = """
+SELECT id, sum(cnt * weight * n * (:k1 + 1) / (n + :k1 * (1 - :b + :b * length / :mean))) AS score
+FROM asked_terms JOIN weights USING (term) JOIN counts USING (term)
+JOIN lengths ON lengths.doc = counts.doc
+WHERE counts.doc IN (SELECT rowid FROM documents WHERE documents MATCH :match){filters}
+GROUP BY counts.doc ORDER BY score DESC, id LIMIT :k
+"""
 
 
 class SqliteFts:
-    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75); threads may share it.
+    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75) or another; threads may share it.
 
     tokenizer: any tokenizer of FTS5 with its arguments; the default stems English and ignores case and accents.
     Close it, or use it in a `with` statement: it holds a database in memory.
@@ -42,9 +61,9 @@ class SqliteFts:
     ) -> None:
         # One statement at a time: threads of one connection would otherwise read each other's rows.
         self._database, self._lock = sqlite3.connect(":memory:", check_same_thread=False), Lock()
-        quoted = tokenizer.replace("'", "''")
+        self._quoted, self._mean_length = tokenizer.replace("'", "''"), 0.0
         try:
-            self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{quoted}')")
+            self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{self._quoted}')")
         except sqlite3.OperationalError as error:
             self.close()
             what = f"SQLite {sqlite3.sqlite_version}"
@@ -60,15 +79,49 @@ class SqliteFts:
             self._database.executemany("INSERT INTO fields VALUES (?, ?, ?)", fields)
 
     def search(
-        self, query: str, k: int, *, words: str = "any", fields: Mapping[str, Any] | None = None
+        self, query: str, k: int, *, words: str = "any", fields: Mapping[str, Any] | None = None, k1: float = _K1, b: float = _B
     ) -> list[tuple[str, float]]:
         """The best `k` documents that hold `any` word of the query, or `all`, by score descending and then by id.
 
         The query is words, never FTS5's query language: operators, quotes and stars in it mean nothing. fields: name -> value of
-        the documents that count.
+        the documents that count. k1, b: FTS5's own are fixed; others are computed from its index by the same formula.
         """
         statement, values = _statement(query, k, words, fields or {})
-        return [(str(item), float(score)) for item, score in self._rows(statement, values)] if statement else []
+        if not statement:
+            return []
+        rows = self._rows(statement, values) if (k1, b) == (_K1, _B) else self._scored(query, k, words, fields or {}, k1, b)
+        return [(str(item), float(score)) for item, score in rows]
+
+    def _scored(self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float) -> list[Any]:
+        """The rows of a search by BM25 with other constants than FTS5's."""
+        filters = "".join(
+            f" AND id IN (SELECT id FROM fields WHERE name = :name{at} AND value = :value{at})" for at in range(len(fields))
+        )
+        values: dict[str, Any] = {"k1": k1, "b": b, "k": max(k, 0), "match": _match(query, words)}
+        for at, (name, value) in enumerate(fields.items()):
+            values |= {f"name{at}": name, f"value{at}": value}
+        with self._lock:
+            if not self._mean_length:
+                self._count()
+            # FTS5 itself makes terms of the words, so that they are stemmed as those of the documents.
+            self._database.execute("DELETE FROM asked")
+            self._database.execute("INSERT INTO asked VALUES (?)", [" ".join(_words(query))])
+            return self._database.execute(_SCORED.format(filters=filters), values | {"mean": self._mean_length}).fetchall()
+
+    def _count(self) -> None:
+        """Makes the tables of how often each term is in each document, with its weight, in the temporary database."""
+        self._database.executescript(_COUNTS)
+        self._database.executescript(
+            f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{self._quoted}');"
+            "CREATE VIRTUAL TABLE temp.asked_terms USING fts5vocab(temp, asked, row);"
+        )
+        documents = int(self._database.execute("SELECT count(*) FROM documents").fetchone()[0])
+        total = self._database.execute("SELECT sum(length) FROM lengths").fetchone()[0]
+        self._mean_length = float(total or 1) / max(documents, 1)
+        known = self._database.execute("SELECT term, count(*) FROM counts GROUP BY term").fetchall()
+        # A term of more than half of the documents would have a negative weight; FTS5 gives it next to none.
+        weights = [(term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6)) for term, n in known]
+        self._database.executemany("INSERT INTO weights VALUES (?, ?)", weights)
 
     def plan(self, query: str, words: str, fields: Mapping[str, Any]) -> str:
         """SQLite's plan of a search."""
@@ -94,12 +147,21 @@ class SqliteFts:
         self.close()
 
 
+def _words(query: str) -> list[str]:
+    """The words of a query, each once."""
+    return list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
+
+
+def _match(query: str, words: str) -> str:
+    """The query in FTS5's language."""
+    return (" AND " if words == "all" else " OR ").join(f'"{word}"' for word in _words(query))
+
+
 def _statement(query: str, k: int, words: str, fields: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """The SQL of a search with its values; no statement for a query without words."""
-    found = dict.fromkeys(re.findall(r"[^\W_]+", query.lower()))
-    if not found:
+    match = _match(query, words)
+    if not match:
         return "", []
-    match = (" AND " if words == "all" else " OR ").join(f'"{word}"' for word in found)
     # bm25() is the smaller the better a document is, the opposite of a score.
     filters = " AND id IN (SELECT id FROM fields WHERE name = ? AND value = ?)" * len(fields)
     select = "SELECT id, -bm25(documents) AS score FROM documents WHERE documents MATCH ?"
@@ -138,22 +200,26 @@ class _FtsEngine(Engine):
 class _FtsSession(Session):
     def __init__(self, engine: Engine, fts: SqliteFts) -> None:
         super().__init__(engine)
-        self._fts, self._words = fts, "any"
+        self._fts = fts
+        self._chosen: dict[str, Any] = {"words": "any", "k1": _K1, "b": _B}
         self._last: tuple[str, Mapping[str, Any]] = "", {}
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         self._last = query.text or "", query.filter or {}
-        found = self._fts.search(self._last[0], k, words=self._words, fields=self._last[1])
+        found = self._fts.search(self._last[0], k, fields=self._last[1], **self._chosen)
         return EngineHits([item for item, _ in found], [score for _, score in found])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        self._words = values["words"]
+        chosen = {**self._chosen, **values}
+        if chosen["k1"] < 0 or not 0 <= chosen["b"] <= 1:
+            raise BadInput(f"k1 is {chosen['k1']:g} and b is {chosen['b']:g}; expected k1 from 0, and b from 0 to 1.")
+        self._chosen = chosen
 
     def _parameters(self) -> dict[str, Any]:
-        return {"words": self._words}
+        return dict(self._chosen)
 
     def _plan(self) -> EnginePlan | None:
-        text = self._fts.plan(self._last[0], self._words, self._last[1])
+        text = self._fts.plan(self._last[0], self._chosen["words"], self._last[1])
         return EnginePlan(text, "VIRTUAL TABLE INDEX" in text) if text else None
 
 
@@ -161,11 +227,15 @@ ENGINES.add(
     "sqlite-fts5",
     EngineFamily(
         "sqlite-fts5",
-        "SQLite's full-text search with its own BM25 (k1 1.2, b 0.75), in memory",
+        "SQLite's full-text search with BM25, in memory",
         ("lexical",),
         _FtsEngine,
         build=(Parameter("tokenizer", str, _TOKENIZER, "FTS5's tokenizer with its arguments"),),
-        search=(Parameter("words", str, "any", "whether a document has any word of the query, or all", ("any", "all")),),
+        search=(
+            Parameter("words", str, "any", "whether a document has any word of the query, or all", ("any", "all")),
+            Parameter("k1", float, _K1, "saturation of term frequencies; with another than FTS5's own a search takes longer"),
+            Parameter("b", float, _B, "normalisation by length, 0 to 1; with another than FTS5's own a search takes longer"),
+        ),
         own_version=sqlite3.sqlite_version,
     ),
 )
