@@ -104,6 +104,7 @@ CASES = (
 EXEMPT = {
     "clips calibrate": "it reads a model of sentence-transformers, for most of a minute",
     "demo study": "its judgments have times, and a study that has begun is never written anew; `study pool` is killed",
+    "demo retrieve": "its results are times, as those of `retrieve`",
     "retrieve": "its results are times, which no two calls share; tests/tasks/retrieve interrupts it",
 }
 """Commands that write and are not killed here, and why."""

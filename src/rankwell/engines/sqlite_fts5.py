@@ -94,9 +94,8 @@ class SqliteFts:
 
     def _scored(self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float) -> list[Any]:
         """The rows of a search by BM25 with other constants than FTS5's."""
-        filters = "".join(
-            f" AND id IN (SELECT id FROM fields WHERE name = :name{at} AND value = :value{at})" for at in range(len(fields))
-        )
+        one = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
+        filters = "".join(one.format(at) for at in range(len(fields)))
         values: dict[str, Any] = {"k1": k1, "b": b, "k": max(k, 0), "match": _match(query, words)}
         for at, (name, value) in enumerate(fields.items()):
             values |= {f"name{at}": name, f"value{at}": value}

@@ -16,7 +16,9 @@ from rankwell.tasks.retrieve.commands import demo_retrieve
 @pytest.fixture
 def few_documents(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A library of few modules, so that the demo takes no time."""
-    entries = [each for each in python_docs.modules() if each.id in ("argparse", "bisect", "csv", "getopt", "heapq", "json", "sched")]
+    entries = [
+        each for each in python_docs.modules() if each.id in ("argparse", "bisect", "csv", "getopt", "heapq", "json", "sched")
+    ]
     monkeypatch.setattr(python_docs, "modules", lambda: entries)
     return [each.id for each in entries]
 
