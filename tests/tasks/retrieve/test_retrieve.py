@@ -57,7 +57,8 @@ def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> N
     run = duckdb.sql(f"SELECT query, item, rank FROM '{tmp_path}/out/run.parquet' WHERE run LIKE '%any' ORDER BY ALL").fetchall()
     assert ("q1", "a", 1) in run
     description = json.loads((tmp_path / "out" / "engine.json").read_text())
-    assert [each["session"]["search"] for each in description["settings"]] == [{"words": "any"}, {"words": "all"}]
+    searched = [{"words": words, "k1": 1.2, "b": 0.75} for words in ("any", "all")]
+    assert [each["session"]["search"] for each in description["settings"]] == searched
 
 
 def test_quality_is_that_of_the_same_lists_as_a_run() -> None:
