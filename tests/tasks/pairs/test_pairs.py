@@ -444,3 +444,24 @@ def test_targets_of_one_class_have_no_classes(folder, run):
     found, _ = run("ones.txt", "sim.npy", "--format", "json")
 
     assert "AP" not in {row["measure"] for row in found["rows"]}
+
+
+def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(4)
+    targets = draw.integers(0, 2, 80)
+    for name, noise in (("near", 0.1), ("far", 2.0)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{value:.4f}\n" for value in targets + draw.normal(0, noise, 80)))
+    (tmp_path / "targets.txt").write_text("".join(f"{value}\n" for value in targets))
+
+    for line in ("pairs targets.txt near.txt far.txt -o out", "compare out"):
+        monkeypatch.setattr("sys.argv", ["rankwell", *line.split()])
+        assert cli.main() == 0
+    said = capsys.readouterr()
+
+    assert "far is worse than near by" in said.out
+    assert "does not say which values are better" not in said.err
+    better = {
+        name: each["better"] for name, each in json.loads(Path("out/manifest.json").read_text())["rules"]["measures"].items()
+    }
+    assert (better["MAE"], better["MSE"], better["Spearman"], better["Threshold"]) == ("lower", "lower", "higher", "neither")

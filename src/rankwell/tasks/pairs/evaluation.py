@@ -10,6 +10,7 @@ from rankwell import __version__
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.kernels.similarity import Similarity
 from rankwell.core.options import Input, InputData, Option
+from rankwell.core.registry import Better
 from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
@@ -23,19 +24,31 @@ from rankwell.stats.intervals import percentile_interval
 from rankwell.store import Source
 
 Words = Literal["rankwell", "st"]
-DEFINITIONS = {
-    "Spearman": ("correlation of ranks; equal values share the mean of their ranks", "Spearman 1904"),
-    "Pearson": ("product-moment correlation", "Pearson 1895"),
-    "Kendall": ("tau-b: pairs of pairs in the same order less those in the other, corrected for ties", "Kendall 1945"),
-    "MAE": ("mean of |similarity - target|", "rankwell"),
-    "MSE": ("mean of (similarity - target)²", "rankwell"),
-    "MAE(fit='affine')": ("mean of |slope · similarity + intercept - target|, by the least-squares line", "Legendre 1805"),
+DEFINITIONS: dict[str, tuple[str, str, Better]] = {
+    "Spearman": ("correlation of ranks; equal values share the mean of their ranks", "Spearman 1904", "higher"),
+    "Pearson": ("product-moment correlation", "Pearson 1895", "higher"),
+    "Kendall": ("tau-b: pairs of pairs in the same order less those in the other, corrected for ties", "Kendall 1945", "higher"),
+    "MAE": ("mean of |similarity - target|", "rankwell", "lower"),
+    "MSE": ("mean of (similarity - target)²", "rankwell", "lower"),
+    "MAE(fit='affine')": (
+        "mean of |slope · similarity + intercept - target|, by the least-squares line",
+        "Legendre 1805",
+        "lower",
+    ),
 }
-BINARY_DEFINITIONS = {
-    "AP": ("of targets 0 and 1, the sum of the precision at each similarity times the recall that it adds", "scikit-learn"),
-    "F1": ("2 · precision · recall / (precision + recall) at the threshold that makes it largest", "van Rijsbergen 1979"),
-    "Threshold": ("the similarity from which a pair is a 1, midway between two, for that F1", "sentence-transformers"),
-    "MCC": ("correlation of the targets with the classes at that threshold", "Matthews 1975"),
+BINARY_DEFINITIONS: dict[str, tuple[str, str, Better]] = {
+    "AP": (
+        "of targets 0 and 1, the sum of the precision at each similarity times the recall that it adds",
+        "scikit-learn",
+        "higher",
+    ),
+    "F1": (
+        "2 · precision · recall / (precision + recall) at the threshold that makes it largest",
+        "van Rijsbergen 1979",
+        "higher",
+    ),
+    "Threshold": ("the similarity from which a pair is a 1, midway between two, for that F1", "sentence-transformers", "neither"),
+    "MCC": ("correlation of the targets with the classes at that threshold", "Matthews 1975", "higher"),
 }
 _MOST_STRATA = 100
 
@@ -321,13 +334,18 @@ def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> It
         yield f"{inside.min():.4g} to {inside.max():.4g}", place == each
 
 
+def known_measures(targets: Floats) -> dict[str, tuple[str, str, Better]]:
+    """Definition, source and better values of the measures that targets allow."""
+    return DEFINITIONS | (BINARY_DEFINITIONS if is_binary(targets) else {})
+
+
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     n = len(inputs.compared[0].scored)
     similarities = list(dict.fromkeys(each.similarity for each in inputs.compared if each.similarity))
     measures = {
-        _exact_name(name, each.similarity): {"definition": definition, "source": source}
+        _exact_name(name, each.similarity): {"definition": definition, "source": source, "better": better}
         for each in inputs.compared
-        for name, (definition, source) in (DEFINITIONS | (BINARY_DEFINITIONS if is_binary(each.scored.targets) else {})).items()
+        for name, (definition, source, better) in known_measures(each.scored.targets).items()
     }
     return {
         "convention": options.convention,
