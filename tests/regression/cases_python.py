@@ -241,21 +241,6 @@ def _retrieve() -> Found:
     return shown(result, "tables")
 
 
-def _retrieve_recall() -> Found:
-    """An index of vectors that leaves out every fifth item, by vectors, against the exact results."""
-    items = np.random.default_rng(2).normal(size=(40, 4)).astype(np.float32)
-    queries = np.random.default_rng(3).normal(size=(24, 4)).astype(np.float32)
-
-    def search(vector: Any, k: int) -> list[str]:
-        scores = items.astype(np.float64) @ np.asarray(vector, dtype=np.float64)
-        return [str(row) for row in np.argsort(-scores, kind="stable").tolist() if row % 5][:k]
-
-    result = rw.retrieve(
-        search, query_vectors=queries, item_vectors=items, option={"metric": "dot"}, recall=0.6, k=5, rounds=1, warm_up=0
-    )
-    return shown(result, "tables")
-
-
 def _bench() -> Found:
     results = rw.bench("bench.toml", "out", only=["runs/*", "videos/*"])
     return {
@@ -341,7 +326,6 @@ CASES: dict[str, Call] = {
     "compare_values": _compare,
     "compare_values-t": partial(_compare, test="t", correction="bh", intervals="t", baseline="first"),
     "retrieve": _retrieve,
-    "retrieve-recall": _retrieve_recall,
     "fuse": _fuse,
     "tune_fusion": _tune,
     "bench": _bench,
