@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import rankwell as rw
@@ -49,8 +50,13 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(tmp_pat
     assert again[:3] == ["rankwell", "retrieve", "sqlite-fts5"]
     assert (tmp_path / "results" / "report.html").is_file()
     # The gain is the difference of two plain evaluations of the lists that were kept.
-    run = tmp_path / "results" / "run.parquet"
-    found = rw.evaluate(str(tmp_path / "qrels.txt"), str(run), "nDCG@10", ties="input")
+    lists: dict[str, dict[str, list[str]]] = {}
+    for run, query, item in duckdb.sql(
+        f"SELECT run, query, item FROM '{tmp_path}/results/run.parquet' ORDER BY run, query, rank"
+    ).fetchall():
+        lists.setdefault(run, {}).setdefault(query, []).append(item)
+    assert len(lists) == 12
+    found = rw.evaluate(str(tmp_path / "qrels.txt"), lists, "nDCG@10", ties="input")
     means = {row["run"]: row["mean"] for row in found.summary}
     own, other = (next(mean for name, mean in means.items() if name.endswith(each)) for each in (best, "k1=1.2 b=0.75"))
     assert own == max(means.values())

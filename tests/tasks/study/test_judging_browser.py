@@ -44,13 +44,17 @@ def judged(page: Page) -> int:
     return int(found[0]) if found else 0
 
 
+def contents(page: Page) -> str:
+    """The query and the item on the page, or that there is a pause."""
+    return page.run("['#query', '#item', '#pause:not([hidden])'].map(each => document.querySelector(each)?.innerText).join('|')")
+
+
 def press_and_wait(page: Page, key: str) -> None:
-    """Gives an answer, and waits until the page has gone on."""
-    before = judged(page)
+    """Gives an answer, and waits until the page has gone on: keys do nothing before the next item is there."""
+    before, shown_before = judged(page), contents(page)
     page.press(key)
     page.wait(lambda: judged(page) == before + 1, f"{key} is saved")
-    # What follows the last item is a pause, and any other item has the keyboard's focus once it listens again.
-    page.wait(lambda: page.run("['item', 'pause'].includes(document.activeElement?.id)"), "the next item appears")
+    page.wait(lambda: contents(page) != shown_before, "the next item appears")
 
 
 def grades_of(study: Path) -> list[Any]:
