@@ -194,6 +194,7 @@ def evaluate(
     grade_column: str | None = ...,
     split: str | None = ...,
     run_format: str | None = ...,
+    confidence: list[Literal["max", "std", "diff1"]] | None = ...,
     seed: int = ...,
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,

@@ -16,6 +16,7 @@ from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished
 from rankwell.evaluation import results
+from rankwell.evaluation.abstention import abstention_rows, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
@@ -73,6 +74,8 @@ def evaluate_runs(
         rules = rules._replace(ties="id-asc")
     check_intervals(options.intervals, options.seed)
     if parts.is_used:
+        if options.confidence:
+            raise BadUsage("--confidence reads all scores of a run in one process; leave --executor and --work out.")
         listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
         refuse_unnamed([judgments, *listed])
     named = name_runs(runs)
@@ -121,6 +124,8 @@ def _results(
         evaluation.builder.notes += found.notes
         evaluation.builder.notes += evaluation.mistakes(name, files[0] if files else run, found, options.run_format)
         evaluation.add(name, found.hits)
+        if options.confidence:
+            evaluation.add_abstention(run, options)
     sources = sources_of(inputs.judgments, places)
     for source in sources.values():
         source.known_digest = digests.get(source.name, "")
@@ -155,6 +160,8 @@ class _RunEvaluation:
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
+        self.aggregates: list[dict[str, Any]] = []
+        self._definitions: dict[str, dict[str, str]] = {}
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
 
@@ -211,6 +218,23 @@ class _RunEvaluation:
         self.builder.add(run, self.measures, counted)
         if self.rules.unjudged == "nonrelevant":
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
+
+    def add_abstention(self, run: Any, options: RunOptions) -> None:
+        """Adds nAUC and AURC of the run that was measured last, by its scores as they are in its file."""
+        if isinstance(run, (str, Path)) and run_files(run):
+            raise BadUsage(f"{run}: --confidence reads a run in one file; join its shards, or leave the option out.")
+        ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates)
+        found = abstention_rows(
+            partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
+            options.confidence or (),
+            zip(self.measures, self.builder.values[-len(self.measures) :], strict=True),
+            convention=self.rules.convention,
+            resamples=10_000 if options.intervals.startswith("bootstrap") else 0,
+            seed=options.seed,
+        )
+        self.aggregates += found.rows
+        self._definitions |= found.definitions
+        self.builder.notes += found.notes
 
     def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
@@ -275,6 +299,7 @@ class _RunEvaluation:
         return self.builder.results(
             rules=self._described(),
             measures=self.measures,
+            aggregates=tuple(self.aggregates),
             notes=[*self.rules.convention.notes, *self.truth.notes, *self.builder.notes],
             formats=self.formats,
             left_out=self._left_out,
@@ -300,5 +325,6 @@ class _RunEvaluation:
             "measures": {
                 str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, rules.convention)}
                 for each in self.measures
-            },
+            }
+            | self._definitions,
         }

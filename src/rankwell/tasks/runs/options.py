@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
 from rankwell.core.tables.columns import Duplicates
+from rankwell.evaluation.abstention import Confidence
 from rankwell.parts.execution import PartOptions
 from rankwell.stats import Intervals
 
@@ -46,6 +47,9 @@ class RunOptions:
         Split of a BEIR folder given as judgments, test unless it is named.
     run_format
         Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
+    confidence
+        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure by each query's highest
+        score (max), the deviation of its scores (std), or the gap between the highest two (diff1); repeat it for more.
     seed
         Seed of the bootstrap.
     """
@@ -65,6 +69,7 @@ class RunOptions:
     grade_column: str | None = None
     split: str | None = None
     run_format: str | None = None
+    confidence: list[Confidence] | None = None
     seed: int = 0
 
 
