@@ -71,6 +71,20 @@ test("clips list the keyword that fails most first", () => {
   assert.match(summary.textContent, /bus is missing in 2 of 2/);
 });
 
+test("retrieve states the time of a query, its missing exact results and what had no answer", () => {
+  data.measures.push({name: "latency", label: "latency", unit: "ms", better: "lower", of: null, summary: "median"});
+  data.queries.values.push([[1.5, null, null, null, null, null], [null, null, null, null, null, null]]);
+  data.rules.push(["key", "the exact results"]);
+  data.unanswered = [{run: 1, query: 0, id: "q10", round: 2, status: "timeout", error: "no answer within 1 s"}];
+  data.lists[0][0].push([3, null, null, 1, "relevant", null]);
+
+  const lines = viewOf("retrieve").summary(0).children[0].children.map(line => line.textContent);
+
+  assert.match(lines[0], /1\.500 ms1 exact result missing$/);
+  assert.match(lines[1], /timeout in round 2: no answer within 1 s$/);
+  assert.equal(viewOf("retrieve").summary(3), null);
+});
+
 test("agreement counts what was found within the reference's cut", () => {
   const under = margin => ({reference_rank: 1, reference_score: 0.5 + margin, margin});
   data.lists[4] = [[[0, 1, 2, 1, "relevant", under(0.1)], [1, 2, 1, 0, "nonrelevant", under(-0.004)], [2, 3, 1, 1, "relevant", under(0)]], []];

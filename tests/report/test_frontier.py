@@ -57,6 +57,20 @@ def test_one_setting_or_no_frontier_in_the_rules_draws_nothing() -> None:
     assert CHARTS["frontier"](ChartData(rows({"a": (1.0, 0.9), "b": (2.0, 0.9)}), [], {})) is None
 
 
+def test_choices_are_marked_and_the_target_is_a_line() -> None:
+    marks = {"best": ["e n=2"], "cheapest": ["e n=4"], "target": 0.95}
+
+    drawn = panel({"e n=1": (1.0, 0.9), "e n=2": (2.0, 0.99), "e n=4": (3.0, 0.98)}, {"frontier": {**RULES["frontier"], **marks}})
+
+    points = {each["run"]: each["mark"] for each in drawn["data"]["values"]}
+    assert points == {
+        **{"n=1": "other settings", "n=2": "indistinguishable from the best"},
+        "n=4": "cheapest that reaches the target",
+    }
+    [line] = [each for each in drawn["layer"] if each["mark"]["type"] == "rule"]
+    assert line["encoding"]["y"]["datum"] == pytest.approx(0.05)
+
+
 def test_the_chart_can_be_drawn() -> None:
     spec = CHARTS["frontier"](ChartData(rows({"a": (1.0, 0.9), "b": (2.0, 1.0)}), [], RULES))
 

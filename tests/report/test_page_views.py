@@ -10,10 +10,12 @@ import pytest
 
 pytest.importorskip("selenium")
 
+import rankwell as rw
 from answer_forms import lines, qa, squad, written
 from browsing import Page
 from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
+from rankwell.report.folder import write_result
 from rankwell.report.present import present
 from rankwell.tasks.agreement.commands.agree import write as write_agreement
 from rankwell.tasks.agreement.evaluation import agree
@@ -199,6 +201,52 @@ def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_f
     assert browser.texts(".run-lines li > :last-child") == ["best right one at rank 1, 0.4000 ahead of the first wrong one"]
     assert "video to caption" in browser.texts("#detail .block > .view")[0]
     assert browser.texts(".card-row .snippet") == [HOSTILE, "a bus", "a red car"]
+    quiet(browser)
+
+
+def live_results(folder: Path) -> Path:
+    """A sweep of SQLite's full-text search, of which one query fails once, as with `--allow-failures`."""
+    docs = {f"d{row}": f"{'parse ' * (row % 4 + 1)}a date {'x ' * row}{HOSTILE if row == 3 else ''}" for row in range(12)}
+    asked = {f"q{row}": f"parse {'date' if row % 2 else 'x'}" for row in range(24)}
+    judged = {query: {f"d{row % 12}": 1} for row, query in enumerate(asked)}
+    sweep = {"k1": [0.5, 1.2], "b": [0.0, 0.75]}
+    result = rw.retrieve("sqlite-fts5", asked, items=docs, qrels=judged, measures=["nDCG@5", "RR"], sweep=sweep, rounds=2)
+    failed = {"run": "sqlite-fts5 k1=1.2 b=0", "query": "q1", "round": 2, "status": "timeout", "error": f"late {HOSTILE}"}
+    write_result(result, folder, charts=False, tables={**result.tables, "unanswered": [failed]})
+    return folder
+
+
+def test_retrieve_shows_the_frontier_the_verdict_the_curves_and_the_settings(browser: Page, tmp_path: Path) -> None:
+    folder = live_results(tmp_path / "live")
+    write_report([folder], folder / "report.html")
+
+    browser.open(folder / "report.html")
+    browser.wait(lambda: browser.run("document.querySelectorAll('[data-chart] svg').length") == 3, "three charts")
+
+    assert browser.run("Array.from(document.querySelectorAll('[data-chart]'), each => each.dataset.chart)") == [
+        *("frontier", "over_k1", "over_b")
+    ]
+    bounds = "document.querySelector('{}').getBoundingClientRect().{}"
+    above = f"{bounds.format('[data-chart=frontier]', 'bottom')} <= {bounds.format('h1', 'top')}"
+    assert browser.run(above)
+    assert "settings are indistinguishable from the best by nDCG@5" in browser.texts("#overview h1")[0]
+    heads = browser.texts(".settings thead th")
+    assert heads[:3] == ["k1", "b", "Choice"]
+    assert not [head for head in heads if head.startswith(("p99", "latency", "build"))]
+    rows = json.loads((folder / "summary.json").read_text())["rows"]
+    means = [f"{row['mean']:.4f}" for row in rows if row["measure"] == "nDCG@5"]
+    place = heads.index("nDCG@5") + 1
+    assert [each.split("[")[0] for each in browser.texts(f".settings tbody tr > :nth-child({place})")] == means
+    constants = browser.texts(".constants .chip")
+    assert {"engine sqlite-fts5", "words any"} <= set(constants)
+    assert [each.split()[0] for each in constants].count("build") == 1
+    assert browser.texts("[aria-labelledby=unanswered] tbody td")[-1] == f"late {HOSTILE}"
+    quiet(browser)
+    browser.open(folder / "report.html", "#queries?query=q1")
+    browser.wait(lambda: browser.texts("#detail .ranked"), "the lists of the query")
+    assert len(browser.texts("#detail .ranked:first-child .card-row")) == 10
+    assert len(browser.texts("#detail .ranked")) == 2
+    assert browser.texts(".run-lines li > :last-child")[0].endswith(" ms")
     quiet(browser)
 
 

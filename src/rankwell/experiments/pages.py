@@ -99,13 +99,20 @@ def page_source(
     summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
     here = ("run", "against")
     rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
-    stored = {} if others else read_further(first)
+    every = [read_further(folder) for _, folder in folders]
+    stored = {} if others else every[0]
     verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
     groups: Sequence[Row] = stored.get("groups", ())
     systems: Sequence[Row] = stored.get("systems", ())
     rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules
     notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
-    if not verdicts and len(runs) > 1:
+    settings, unanswered = _renamed(every, names, "parameters"), _renamed(every, names, "unanswered")
+    # Settings of one engine are compared where they were measured.
+    is_swept = any(len(further.get("parameters", ())) > 1 for further in every)
+    if is_swept and others:
+        verdicts = [f"{name}: {row['text']}" for (name, _), each in zip(folders, every, strict=True) for row in each["verdicts"]]
+        rules = {**rules, **_frontiers([folder.rules.get("frontier") for _, folder in folders], names)}
+    if not verdicts and len(runs) > 1 and not is_swept:
         comparison, lacking = _compared(gathered, seed)
         rows = [row for row in rows if row.get("against") is None]
         notes += lacking
@@ -121,9 +128,11 @@ def page_source(
         rows=rows,
         places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
         verdicts=verdicts,
-        pair=_pair(rows, systems, verdicts),
+        pair=_pair(rows, systems, verdicts) or _stored_pair(stored, runs),
         failures=stored.get("failures", ()),
         groups=groups,
+        settings=settings,
+        unanswered=unanswered,
         notes=list(dict.fromkeys(notes)),
         rules=rules,
         inputs={name: digest for _, folder in reversed(folders) for name, digest in folder.inputs.items()},
@@ -160,6 +169,33 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     better, worse = sum(decisive), len(decisive) - sum(decisive)
     ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
     return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
+
+
+def _renamed(every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str) -> list[Row]:
+    """The rows of a table of every folder, with the names of its runs on the page."""
+    return [
+        {**row, "run": own.get(row["run"], row["run"])}
+        for further, own in zip(every, names, strict=True)
+        for row in further.get(table, ())
+    ]
+
+
+def _frontiers(every: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The rule of one frontier of all folders, where they have the same cost and quality; empty where they differ."""
+    known = [each for each in every if isinstance(each, Mapping)]
+    if len(known) < len(every) or len({(str(each.get("cost")), str(each.get("quality"))) for each in known}) > 1:
+        return {}
+    marked: dict[str, list[str]] = {"best": [], "cheapest": []}
+    for each, own in zip(known, names, strict=True):
+        for name, runs in marked.items():
+            runs += [own.get(run, run) for run in each.get(name) or ()]
+    return {"frontier": {**known[0], **marked}}
+
+
+def _stored_pair(stored: Mapping[str, Any], runs: Sequence[str]) -> tuple[str, str] | None:
+    """The runs that the first verdict names."""
+    first = next(iter(stored.get("verdicts", ())), {})
+    return (first["a"], first["b"]) if first.get("a") in runs and first.get("b") in runs else None
 
 
 def _pair(rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]) -> tuple[str, str] | None:

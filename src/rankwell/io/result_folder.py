@@ -344,7 +344,7 @@ _COLUMN_KINDS: dict[str, Any] = {
     **dict.fromkeys(("run", "measure", "label", "unit", "group"), str),
     **dict.fromkeys(("against", "of", "better"), (str, type(None))),
     **dict.fromkeys(_OPTIONAL_NUMBERS, (int, float, type(None))),
-    "n": int,
+    **{"n": int, "questions": int, "text": str, "tried": list, "choices": list, "values": dict},
 }
 
 
@@ -365,16 +365,20 @@ def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> lis
     return rows
 
 
+_FURTHER = {
+    "groups": _GROUP_COLUMNS,
+    **{"failures": ("failed", "why", "questions", "share"), "verdicts": ("text",)},
+    **{"parameters": ("run", "tried", "values", "choices", "others"), "unanswered": ("run", "query", "round", "status", "error")},
+}
+
+
 def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     """The further lists of summary.json, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
     path = folder.place / SUMMARY
     found = _json_object(folder, SUMMARY, "rows", list)
     further = {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
-    _rows(further.get("groups", []), path, "groups", _GROUP_COLUMNS)
-    for row in _rows(further.get("failures", []), path, "failures", ("failed", "why", "questions", "share")):
-        _checked(row["questions"], int, path, "failures")
-    for row in _rows(further.get("verdicts", []), path, "verdicts", ("text",)):
-        _checked(row["text"], str, path, "verdicts")
+    for name, columns in _FURTHER.items():
+        _rows(further.get(name, []), path, name, columns)
     return further
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
@@ -151,7 +152,8 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
     rows: mappings with `system`, `series` (the system with its other parameters), `value` (of the parameter), `label`, `mean`,
     and where known `ci_low`, `ci_high` and `unit` (else `share`). Left out are rows without a mean and measures that are the same
     in all rows, as long as another is not. With more than `MOST_LINES` series a line is the median of a system's series at each
-    value; intervals are drawn for up to three. Numbers that grow 25-fold have a logarithmic scale. point: the word for one.
+    value; intervals are drawn for up to three. Numbers that grow 25-fold, or each by the same factor, have a
+    logarithmic scale. point: the word for one.
     Raises NothingToEvaluate where no row has a mean.
     """
     known = [row for row in rows if plain(row["mean"]) is not None]
@@ -191,13 +193,19 @@ def _domain(low: float, high: float) -> tuple[str, list[float]]:
     return "linear", [low - room, high + room]
 
 
+def _is_geometric(values: Sequence[float]) -> bool:
+    """Whether each of four values or more is the one before times the same number, as in 10, 20, 40, 80."""
+    ratios = [other / one for one, other in pairwise(sorted(values)) if one > 0]
+    return len(ratios) == len(values) - 1 >= 3 and max(ratios) < 1.01 * min(ratios)
+
+
 def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     """The x axis: numbers at their places, other values side by side."""
     axis = {"title": parameter, "labelAngle": 0, "labelLimit": 140, "labelOverlap": True, "labelFlush": False}
     numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     if not numbers or len(values) == 1:
         return {"field": "value", "type": "ordinal", "scale": {"domain": [_shown(value) for value in values]}, "axis": axis}
-    kind, domain = _domain(min(values), max(values))
+    kind, domain = ("log", [min(values) / 1.1, max(values) * 1.1]) if _is_geometric(values) else _domain(min(values), max(values))
     scale = {"type": kind, "domain": domain, "nice": False, "zero": False}
     marks = {**axis, "values": sorted(values), "format": ".12~g", "grid": True}
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
@@ -230,10 +238,11 @@ def _parameter_panel(
     y["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
     mean = {"y": {**y, "field": "mean"}}
     line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
+    legend = {**_STROKES, "columns": _columns(shown)}
     if len(shown) > 1:
         # The first line is whole, the others have gaps of their own, so that equal lines are all to be seen.
         dashes = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
-        line["strokeDash"] = _series("series", shown, dashes, None)
+        line["strokeDash"] = _series("series", shown, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
@@ -241,7 +250,7 @@ def _parameter_panel(
         layer("point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
     ]
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(shown))]
-    colour = _series("series", shown, colours, {**_STROKES, "columns": _columns(shown)})
+    colour = _series("series", shown, colours, legend)
     return {
         "title": _titled(label, _unit(rows[0])),
         "width": _WIDTH,

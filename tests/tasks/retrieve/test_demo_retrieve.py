@@ -43,7 +43,7 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(tmp_pat
     text = capsys.readouterr().out
     settings = re.findall(r"(?m)^sqlite-fts5 k1=\S+ b=\S+", text)
     assert len(set(settings)) == len(settings) == 12
-    [best, apparent, left] = re.search(r"(?m)^nDCG@10  sqlite-fts5 (k1=\S+ b=\S+) +(\S+) +(\S+) +\[", text).groups()
+    [best, apparent, left] = re.search(r"(?m)^nDCG@10  (k1=\S+ b=\S+) +(\S+) +(\S+) +\[", text).groups()
     assert 0 < float(left) <= float(apparent)
     command = text[text.index("  rankwell retrieve") :].replace("\\\n", " ").split("\n")[0]
     again = shlex.split(command)

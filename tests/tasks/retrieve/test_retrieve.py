@@ -42,8 +42,9 @@ def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> N
 
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].split()[:2] == ["run", "RR"]
-    assert [line.split()[:3] for line in lines[2:4]] == [
+    assert lines[0] == "RR is 0.5000 to 1.0000, over 2 settings."
+    assert lines[2].split()[:2] == ["run", "RR"]
+    assert [line.split()[:3] for line in lines[4:6]] == [
         ["sqlite-fts5", "words=any", "1.0000"],
         ["sqlite-fts5", "words=all", "0.5000"],
     ]
@@ -249,7 +250,7 @@ def test_a_queue_grows_even_where_the_newest_request_is_answered_first() -> None
 
 
 def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_pairs() -> None:
-    from rankwell.tasks.retrieve.choices import best_settings, cheapest, gain_of_best
+    from rankwell.tasks.retrieve.choices import best_settings, cheapest
 
     random = np.random.default_rng(1)
     recalls = [np.full(400, 0.9), random.binomial(10, 0.995, 400) / 10, np.ones(400), np.ones(400)]
@@ -258,15 +259,25 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     found = cheapest(recalls, names, [1.0, 2.0, 3.0, 4.0], 0.95, "p50", grid=False, seed=0)
     none = cheapest(recalls[:1], names[:1], [1.0], 0.95, "p50", grid=False, seed=0)
     values = np.column_stack([random.random(60)] * 3) + np.array([0.0, 0.01, 0.5])
-    best = best_settings(values, names[:3], "nDCG@10", lower=False, seed=0)
-    lines, gain = gain_of_best(values, [f"q{row}" for row in range(60)], names[:3], "nDCG@10", "share", 0, lower=False, seed=0)
+    queries_of = [f"q{row}" for row in range(60)]
+    best = best_settings(values, queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0)
+    own = best_settings(values, queries_of, names[:3], "nDCG@10", "share", 2, lower=False, seed=0)
 
     assert found.words == ["rejected", "accepted", "accepted", "accepted"]
-    assert found.sentences[0].startswith("the cheapest setting with a recall of 0.95 by p50 is b: its lower bound is 0.9")
-    assert none.sentences[0].startswith("no setting reaches a recall of 0.95: the best lower bound is 0.")
-    assert best.words == ["", "", "best"]
-    assert lines[0].startswith("the best of 3 settings by nDCG@10 is c: its gain over a is +0.5000")
-    assert gain["out_of_fold"] == pytest.approx(0.5)
+    assert found.place == 1
+    assert found.sentence.startswith("The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9")
+    assert none.place is None
+    assert none.sentence.startswith("No setting reaches a recall of 0.95, the best lower bound is 0.")
+    assert best is not None
+    assert best.is_best == [False, False, True]
+    assert best.sentence.startswith(
+        "1 of 3 settings is indistinguishable from the best by nDCG@10, c: it gains +0.5000 over a out of"
+    )
+    assert best.sentence.endswith("fold, +0.5000 on the queries that chose it.")
+    assert best.gain["out_of_fold"] == pytest.approx(0.5)
+    assert own is not None
+    assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")
+    assert best_settings(values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0) is None
 
 
 def test_filters_reach_the_engine_and_exact_results_alike(tmp_path: Path) -> None:

@@ -132,6 +132,13 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return short if len(set(short.values())) == len(short) else whole
 
 
+def distinct_parts(names: Sequence[str]) -> list[str]:
+    """The names without the words that all of them begin with; whole where one would be empty."""
+    words = [name.split(" ") for name in names]
+    common = next((place for place, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
+    return [" ".join(each[common:]) for each in words] if all(len(each) > common for each in words) else list(names)
+
+
 def part_of(row: Row, keys: Iterable[str]) -> str:
     """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they are."""
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))

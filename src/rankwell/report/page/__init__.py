@@ -11,6 +11,7 @@ import numpy as np
 from rankwell.core.registry import Better
 from rankwell.core.tables import Floats, Values
 from rankwell.report import Row
+from rankwell.report.page.scripts import view_marks
 
 NAME = "report.html"
 
@@ -36,8 +37,10 @@ class PageSource:
 
     values: of single queries, without differences; row_attributes: their further columns (`direction`). rows: the summary,
     differences included. verdicts: sentences, the first is the headline. pair: the two runs that it is about, the second less
-    the first. failures: rows of the number of queries that each stage failed, and why. groups: rows of differences. inputs:
-    name -> content hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of those that have one.
+    the first. failures: rows of the number of queries that each stage failed, and why. groups: rows of differences. settings:
+    rows of the parameters of runs that are settings of an engine, and of the choices among them. unanswered: rows of queries
+    without an answer. inputs: name -> content hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of
+    those that have one.
     """
 
     title: str
@@ -50,6 +53,8 @@ class PageSource:
     pair: tuple[str, str] | None = None
     failures: Sequence[Row] = ()
     groups: Sequence[Row] = ()
+    settings: Sequence[Row] = ()
+    unanswered: Sequence[Row] = ()
     notes: Sequence[str] = ()
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -67,6 +72,11 @@ class PageSource:
     def own_rows(self) -> list[Row]:
         """The rows of runs themselves, without differences and changes against another run."""
         return [row for row in self.rows if row.get("against") is None]
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether results have a key of right answers, so that no other item is unjudged."""
+        return "keyed" in view_marks(self.protocol) or bool(self.rules.get("key"))
 
     @cached_property
     def query_columns(self) -> tuple[str, ...]:

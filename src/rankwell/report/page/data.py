@@ -126,6 +126,8 @@ def page_data(source: PageSource) -> PageData:
         "failures": summaries.failures(source),
         "differences": summaries.differences(source, measures),
         "groups": summaries.groups(source),
+        **({"settings": summaries.settings(source)} if source.settings else {}),
+        **({"unanswered": unanswered(source, questions)} if source.unanswered else {}),
         "charts": plain(summaries.charts(source)),
         "queries": queries,
         "shown": {"queries": len(shown), "of": len(parts), "results": MOST_RESULTS, "rule": rule},
@@ -207,7 +209,7 @@ def query_data(
         "values": cells(questions.values),
         "relevant": [] if overview is None else overview.relevant.max(axis=0, initial=0).tolist(),
         "first": [] if overview is None else cells(overview.first),
-        **({} if overview is None or "keyed" in view_marks(source.protocol) else {"unjudged": overview.unjudged.tolist()}),
+        **({} if overview is None or source.is_keyed else {"unjudged": overview.unjudged.tolist()}),
     }
 
 
@@ -218,7 +220,7 @@ def flags_of(source: PageSource, questions: PageQueries, overview: Overview | No
         return {}, []
     marks = view_marks(source.protocol)
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
-    if "keyed" not in marks:
+    if not source.is_keyed:
         found[f"unjudged in the first {NEAR}"] = overview.unjudged.any(axis=0)
     found["tie at the cut"] = overview.tied.any(axis=0)
     for run, name in enumerate(source.runs):
@@ -233,14 +235,31 @@ def flags_of(source: PageSource, questions: PageQueries, overview: Overview | No
 
 def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:
     """Cautions about the figures, each with the order of the queries that shows it: results without a judgment."""
-    if overview is None or "keyed" in view_marks(source.protocol) or not overview.unjudged.any():
+    if overview is None or source.is_keyed or not overview.unjudged.any():
         return []
     counts = zip(source.runs, overview.unjudged.sum(axis=1).tolist(), overview.near.sum(axis=1).tolist(), strict=True)
-    shares = [f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)" for run, n, of in counts if n]
+    known = [(100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)") for run, n, of in counts if n]
+    shares = [text for _, text in known]
+    if len(known) > _MOST_NAMED:
+        shares = [f"{len(known)} runs, from {min(known)[1]} to {max(known)[1]}"]
     queries = int(overview.unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
     text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
     return [{"text": text, "sort": "unjudged"}]
+
+
+_MOST_NAMED = 4
+
+
+def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any]]:
+    """The requests without an answer, by run and query; query: its place, None where it has no value either."""
+    place = {query: at for at, (query, _) in enumerate(questions.keys)}
+    return [
+        {"run": source.runs.index(row["run"]), "query": place.get(str(row["query"])), "id": str(row["query"])}
+        | {name: plain(row[name]) for name in ("round", "status", "error")}
+        for row in source.unanswered
+        if row["run"] in source.runs
+    ]
 
 
 def choose(questions: PageQueries, overview: Overview, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:

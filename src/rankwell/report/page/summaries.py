@@ -7,7 +7,7 @@ from rankwell.core.registry import parse_measure
 from rankwell.errors import BadUsage
 from rankwell.report import Row, plain
 from rankwell.report.charts import CHARTS, ChartData, difference_label, is_difference, part_of
-from rankwell.report.line_charts import k_curves
+from rankwell.report.line_charts import k_curves, parameter_chart
 from rankwell.report.page import PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
@@ -99,6 +99,41 @@ def failures(source: PageSource) -> list[dict[str, Any]]:
     ]
 
 
+def settings(source: PageSource) -> dict[str, Any] | None:
+    """The parameters that vary between the settings of an engine, and by engine those that do not; None for other runs.
+
+    choices: words of the choices that a run belongs to. others: processors that other processes used.
+    """
+    rows = [row for row in source.settings if row["run"] in source.runs]
+    if not rows:
+        return None
+    names = list(dict.fromkeys(["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]))
+    shown = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
+    engines = {own["engine"]: [each for each in shown if each["engine"] == own["engine"]] for own in shown}
+    varying = [name for name in names if any(len({each[name] for each in own}) > 1 for own in engines.values())]
+    fixed = [
+        [[name, own[0][name]] for name in names if name not in varying and own[0][name] is not None] for own in engines.values()
+    ]
+    varying = ["engine", *varying] if len(engines) > 1 else varying
+    return {
+        "varying": varying,
+        "fixed": fixed,
+        "rows": [
+            {
+                "run": source.runs.index(row["run"]),
+                "values": [own[name] for name in varying],
+                "choices": list(row["choices"]),
+                "others": plain(row["others"]),
+            }
+            for row, own in zip(rows, shown, strict=True)
+        ],
+    }
+
+
+def _parameter(value: Any) -> str | None:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value and str(value)
+
+
 _FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
 _DIFFERENCE = {
     **{"difference": "mean", "low": "ci_low", "high": "ci_high", "p": "p", "adjusted_p": "p_adjusted"},
@@ -164,14 +199,16 @@ def _sentence(row: Row, source: PageSource) -> str:
     return verdict(found, family=Family("none", 1, "", source.rules.get("level", 0.95)))
 
 
-_MOST_MEASURES, _MOST_LINES, _MOST_CURVES = 6, 36, 6
+_MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
 
 
 def charts(source: PageSource) -> list[dict[str, Any]]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its note says; see docs/page.md."""
     drawn = {
-        **{"frontier": _frontier(source), "intervals": _intervals(source), "k_curves": _curves(source)},
-        "critical_difference": _mean_ranks(source),
+        **{"frontier": _frontier(source), **_parameter_curves(source)},
+        # The table of settings has the interval of every mean.
+        **({} if len(source.settings) > 1 else {"intervals": _intervals(source)}),
+        **{"k_curves": _curves(source), "critical_difference": _mean_ranks(source)},
     }
     return [_entry(name, *found) for name, found in drawn.items() if found is not None]
 
@@ -196,6 +233,38 @@ def _frontier(source: PageSource) -> _Drawn:
     """Quality against cost of the settings of an engine."""
     spec = CHARTS["frontier"](ChartData(source.own_rows, [], source.rules, []))
     return None if spec is None else (spec, "")
+
+
+def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
+    """For each parameter that was tried with several values the measures over it, a line for each value of the others."""
+    known = {row["run"]: row for row in source.settings}
+    tried = list(dict.fromkeys(name for row in known.values() for name in map(str, row["tried"])))
+    measures = [*dict.fromkeys(row["measure"] for row in source.own_rows if row["run"] in known and row["mean"] is not None)]
+    frontier: Any = source.rules.get("frontier")
+    cost = frontier.get("cost") if isinstance(frontier, Mapping) else None
+    # Quality and recall come first; of the costs only that of the frontier.
+    own = {each.measure for each in source.values}
+    means = {each: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == each] for each in measures}
+    # A measure that has the means of an earlier one draws nothing new.
+    quality = [
+        each for each in measures if each in own and means[each] not in [means[one] for one in measures[: measures.index(each)]]
+    ]
+    shown = [*quality[:_MOST_PANELS], *[each for each in measures if each == cost]]
+    found: dict[str, _Drawn] = {}
+    for name in tried:
+        rows = [row for row in source.own_rows if row["measure"] in shown and name in known.get(row["run"], {}).get("values", ())]
+        lines = [_curve_row(row, known[row["run"]]["values"], name, tried) for row in rows]
+        spec = parameter_chart(lines, name, title=f"Measures over {name}", point="setting") if lines else None
+        found[f"over_{name}"] = None if spec is None else (spec, "")
+    return found
+
+
+def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
+    others = " ".join(f"{each}={_parameter(values[each])}" for each in tried if each != name and each in values)
+    series = others or str(values.get("engine", row["run"]))
+    # The intervals of lines that cross would hide them; the table of settings has them.
+    bare = {"ci_low": None, "ci_high": None}
+    return {**row, **bare, "system": str(values.get("engine", "")), "series": series, "value": values[name]}
 
 
 def _mean_ranks(source: PageSource) -> _Drawn:

@@ -18,14 +18,14 @@ ERROR = 0.025
 """One-sided error of all acceptances together: that of the lower end of a 95 % interval."""
 _FOLDS = 10
 _LEAST = 20
-_NAMED = 6
 
 
-class SettingChoice(NamedTuple):
-    """A choice in words, and by setting a word for the table: `accepted`, `rejected`, or `best`; "" for none."""
+class CheapestSetting(NamedTuple):
+    """The cheapest setting that reaches a recall, None where none does; by setting `accepted` or `rejected`; a sentence."""
 
-    sentences: list[str]
+    place: int | None
     words: list[str]
+    sentence: str
 
 
 def cheapest(
@@ -37,7 +37,7 @@ def cheapest(
     *,
     grid: bool,
     seed: int,
-) -> SettingChoice:
+) -> CheapestSetting:
     """The cheapest setting whose recall exceeds the target. recalls: (queries,) by setting, in the order of the sweep.
 
     Of one parameter the settings are tested from the last, the most expensive, down to the first failure; of several
@@ -50,50 +50,54 @@ def cheapest(
     how = "Holm" if grid else "tested from the last setting down"
     if not any(passed):
         reached = max(lower_bound(each[~np.isnan(each)], level=1 - ERROR, seed=seed) for each in recalls)
-        sentence = f"no setting reaches a recall of {target:g}: the best lower bound is {reached:.4f} ({how})"
-        return SettingChoice([sentence], words)
+        sentence = f"No setting reaches a recall of {target:g}, the best lower bound is {reached:.4f} ({how})."
+        return CheapestSetting(None, words, sentence)
     known = [(costs[place], place) for place, each in enumerate(passed) if each and costs[place] is not None]
     if not known:
-        return SettingChoice([f"{sum(passed)} settings reach a recall of {target:g} ({how}); their {cost} is not known"], words)
+        sentence = f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their {cost} is not known."
+        return CheapestSetting(None, words, sentence)
     least = (max if cost == "throughput" else min)(known, key=lambda each: each[0] or 0.0)
     bound = lower_bound(recalls[least[1]][~np.isnan(recalls[least[1]])], level=1 - ERROR, seed=seed)
-    sentence = (
-        f"the cheapest setting with a recall of {target:g} by {cost} is {names[least[1]]}: its lower bound is {bound:.4f} ({how})"
-    )
-    return SettingChoice([sentence], words)
+    cheapest = f"The cheapest setting with a recall of {target:g} by {cost} is {names[least[1]]}"
+    return CheapestSetting(least[1], words, f"{cheapest}, its lower bound is {bound:.4f} ({how}).")
 
 
-def best_settings(values: Floats, names: Sequence[str], label: str, *, lower: bool, seed: int) -> SettingChoice:
-    """The settings that no other is significantly better than, by all pairs. values: (queries, settings)."""
-    counted = values[~np.isnan(values).any(axis=1)]
-    if len(counted) < _LEAST or values.shape[1] < 2:
-        return SettingChoice([], [""] * len(names))
-    best = set_of_best(-counted if lower else counted, seed=seed)
-    kept = [name for name, each in zip(names, best.tolist(), strict=True) if each]
-    listed = ", ".join(kept[:_NAMED]) + (f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else "")
-    sentence = f"{len(kept)} of {len(names)} settings are indistinguishable from the best by {label}: {listed}"
-    return SettingChoice([sentence], ["best" if each else "" for each in best.tolist()])
+class BestSettings(NamedTuple):
+    """By setting whether it is indistinguishable from the best; the gain of the best over a baseline; a sentence on both."""
+
+    is_best: list[bool]
+    gain: dict[str, Any]
+    sentence: str
 
 
-def gain_of_best(
+def best_settings(
     values: Floats, queries: Sequence[str], names: Sequence[str], label: str, unit: str, baseline: int, *, lower: bool, seed: int
-) -> tuple[list[str], dict[str, Any]]:
-    """The gain of the best setting over a baseline, apparent and out of fold, as a sentence and as figures."""
+) -> BestSettings | None:
+    """The settings that no other is significantly better than, by all pairs, and the gain of the best, apparent and out of fold.
+
+    values: (queries, settings). None for fewer than two settings, or than 20 queries with a value at every setting.
+    """
     whole = ~np.isnan(values).any(axis=1)
     counted = (-1 if lower else 1) * values[whole]
     if len(counted) < _LEAST or values.shape[1] < 2:
-        return [], {}
+        return None
+    is_best = set_of_best(counted, seed=seed).tolist()
     kept = [queries[place] for place in np.flatnonzero(whole).tolist()]
     folds: Mapping[str, int] = draw_folds(kept, _FOLDS, seed)
     found = selection_gain(counted, np.array([folds[query] for query in kept], dtype=np.int64), baseline)
     (bounds,) = paired_bootstrap([Differences(found.out_of_fold)], studentised=True, seed=seed)
     mean = float(found.out_of_fold.mean())
     low, high = bounds.interval or (None, None)
-    ends = f" [{figure_text(low, unit, signed=True)}, {figure_text(high, unit, signed=True)}]" if low is not None else ""
-    sentence = (
-        f"the best of {len(names)} settings by {label} is {names[found.best]}: its gain over {names[baseline]} is "
-        f"{figure_text(found.apparent, unit, signed=True)} on the queries that chose it, and "
-        f"{figure_text(mean, unit, signed=True)}{ends} on queries left out ({_FOLDS} folds)"
-    )
     row = {"measure": label, "best": names[found.best], "baseline": names[baseline], "apparent": found.apparent}
-    return [sentence], row | {"out_of_fold": mean, "ci_low": low, "ci_high": high, "folds": _FOLDS}
+    row |= {"out_of_fold": mean, "ci_low": low, "ci_high": high, "folds": _FOLDS}
+    kept_best, among = sum(is_best), f"indistinguishable from the best by {label}, {names[found.best]}"
+    head = f"{kept_best} of {len(names)} settings {'is' if kept_best == 1 else 'are'} {among}"
+    if found.best == baseline:
+        return BestSettings(is_best, row, f"{head}, which is the baseline.")
+    ends = "" if low is None or high is None else f" [{_signed(low, unit)}, {_signed(high, unit)}]"
+    gain = f"it gains {_signed(mean, unit)}{ends} over {names[baseline]} out of fold"
+    return BestSettings(is_best, row, f"{head}: {gain}, {_signed(found.apparent, unit)} on the queries that chose it.")
+
+
+def _signed(value: float, unit: str) -> str:
+    return figure_text(value, unit, signed=True)

@@ -46,10 +46,11 @@ class CostFigure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SettingCosts:
-    """The costs of a setting by name, and notes."""
+    """The costs of a setting by name, and notes. others: processors that other processes used meanwhile; None for few."""
 
     by_name: dict[str, CostFigure]
     notes: list[str]
+    others: float | None = None
 
 
 def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
@@ -79,9 +80,7 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
         size = None if build.bytes is None else build.bytes / 1e6
         found["size"] = CostFigure(size, None, None, 1, "MB")
     others = busy_share(measured, reports)
-    if others is not None and others > _BUSY:
-        notes.append(f"{name}: other processes used {others:.0%} of a processor meanwhile; its p99 may be theirs")
-    return SettingCosts(found, notes)
+    return SettingCosts(found, notes, others if others is not None and others > _BUSY else None)
 
 
 def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
@@ -126,6 +125,18 @@ def is_overloaded(requests: list[SentRequest]) -> bool:
     waits = [done - due for due, done in zip(planned, sorted(each.done for each in sent), strict=True)]
     quarter, span = max(1, len(waits) // 4), planned[-1] - planned[0]
     return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
+
+
+def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> list[str]:
+    """The notes on what other processes used while the engine was asked, and at how many settings that was too much."""
+    settings = range(len(measured.settings.settings))
+    share = busy_share(measured, [each for setting in settings for each in measured.reports(setting, measured.rounds)])
+    notes = [] if share is None else [f"other processes used {share:.0%} of one processor while the engine was asked"]
+    busy = [each.others for each in costs if each.others is not None]
+    if busy:
+        at = f"at {len(busy)} of {len(costs)} settings" if len(costs) > 1 else "after the first round"
+        notes.append(f"other processes used up to {max(busy):.0%} of a processor {at}, marked beside their percentiles")
+    return notes
 
 
 def label_of(name: str, measured: Measurement) -> str:

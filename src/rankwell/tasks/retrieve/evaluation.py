@@ -17,7 +17,7 @@ from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import results
-from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
 from rankwell.experiments.fusion.trials import only_queries
@@ -26,7 +26,7 @@ from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
-from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, busy_share, cost_definitions, costs_of, few_requests, label_of
+from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, cost_definitions, costs_of, few_requests, label_of, load_notes
 from rankwell.tasks.retrieve.exact import Truth, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
@@ -120,24 +120,19 @@ class RetrieveEvaluation:
         if deep:
             self.notes.append(f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than that; raise it")
         notes = [*self.notes, *builder.notes, *self._list_notes(measured, names, raw, truth), *_plan_notes(measured, names)]
-        notes += [
-            *(note for each in costs for note in each.notes),
-            *few_requests(measured, costs),
-            *_load_note(measured),
-            *chosen.notes,
-        ]
+        notes += [*(note for each in costs for note in each.notes), *few_requests(measured, costs), *load_notes(measured, costs)]
         return Results(
             values=tuple(values),
             measures=self.measures,
             summarised=quality,
             aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
-            rules=self._rules(measured, builder, truth, recalls),
+            rules=self._rules(measured, builder, truth, recalls, chosen),
             notes=tuple(dict.fromkeys(notes)),
             sources=sources_of({name: getattr(self.options, name) for name in _FILES if getattr(self.options, name) is not None}),
-            details=detail_columns(iter(parts)) if parts else None,
+            details=detail_columns(iter(parts), states=None if self.judgments is not None else COMPLETE) if parts else None,
             queries=_query_columns(self.inputs),
             items=_item_columns(self.inputs),
-            tables={"settings": chosen.table(), **({"gain": [chosen.gain]} if chosen.gain else {})},
+            tables=_tables(measured, names, chosen),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="retrieve",
@@ -249,7 +244,12 @@ class RetrieveEvaluation:
                 yield f"{name}: scores rise down the list in {rising} of {n} queries; the engine's order is the ranking"
 
     def _rules(
-        self, measured: Measurement, builder: ResultsBuilder, truth: Truth | None, recalls: Mapping[str, Sequence[Floats]]
+        self,
+        measured: Measurement,
+        builder: ResultsBuilder,
+        truth: Truth | None,
+        recalls: Mapping[str, Sequence[Floats]],
+        chosen: SettingsChosen,
     ) -> dict[str, Any]:
         options, traits, described = self.options, measured.traits, measured.traits.described[0]
         loop = "closed, 1 client" if options.clients in (None, 1) else f"closed, {options.clients} clients"
@@ -268,8 +268,10 @@ class RetrieveEvaluation:
         }
         if self.judgments is not None:
             found |= {"convention": self.convention.name, "ties": "input"}
-        if recalls or options.cost:
-            found["frontier"] = {"cost": options.cost, "quality": f"Recall@{options.k}" if recalls else self._first_quality()}
+        elif truth is not None:
+            found["key"] = "the exact results"
+        quality = f"Recall@{options.k}" if recalls else self._first_quality()
+        found["frontier"] = {"cost": options.cost, "quality": quality, **chosen.marks()}
         measures: dict[str, Any] = {
             str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, self.convention)}
             for each in self.measures
@@ -281,11 +283,28 @@ class RetrieveEvaluation:
             measures[recall_names(self.options.k, by)[0]] = {"definition": what, "source": "rankwell", "better": "higher"}
         measures |= cost_definitions([*COSTS, "latency"])
         measures["latency"]["summary"] = "median"
-        chosen = {name: value for name, value in found.items() if value is not None}
-        return {**chosen, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
+        known = {name: value for name, value in found.items() if value is not None}
+        return {**known, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
 
     def _first_quality(self) -> str | None:
         return str(self.measures[0].measure) if self.measures else None
+
+
+def _tables(measured: Measurement, names: Sequence[str], chosen: SettingsChosen) -> dict[str, list[dict[str, Any]]]:
+    """The tables beside the summary: verdicts, settings, their parameters, the gain of the best, and the unanswered queries."""
+    pair = dict(zip(("a", "b"), chosen.pair, strict=True)) if chosen.pair else {}
+    found: dict[str, list[dict[str, Any]]] = {
+        "verdicts": [{"text": text} | pair for text in chosen.verdicts],
+        "settings": chosen.table(),
+        "parameters": chosen.parameters(),
+        "gain": [] if chosen.best is None else [chosen.best.gain],
+        "unanswered": [
+            {"run": names[setting], "query": measured.inputs.queries.ids[each.query], "round": number, "status": each.status}
+            | {"error": each.error}
+            for setting, number, each in measured.failures
+        ],
+    }
+    return {name: rows for name, rows in found.items() if rows}
 
 
 _FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
@@ -311,12 +330,6 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
         described = [each.described for each in measured.reports(place, measured.rounds)]
         if any(each.get("uses_index") is False for each in described):
             yield f"{name}: the plan of the search uses no index, so that it reads every item; all its times are those of a scan"
-
-
-def _load_note(measured: Measurement) -> list[str]:
-    settings = range(len(measured.settings.settings))
-    share = busy_share(measured, [each for setting in settings for each in measured.reports(setting, measured.rounds)])
-    return [] if share is None else [f"other processes used {share:.0%} of one processor while the engine was asked"]
 
 
 def _rises(scores: Sequence[int | float] | None) -> bool:

@@ -27,6 +27,16 @@ class EngineSettings(NamedTuple):
     settings: Sequence[Setting]
     varying: tuple[str, ...]
 
+    def values(self, place: int) -> dict[str, Any]:
+        """The tried parameters of a setting, by name."""
+        setting = self.settings[place]
+        return {**self.builds[setting.build], **setting.search}
+
+    def label(self, place: int) -> str:
+        """The parameters of a setting that vary, as `k1=1.2 b=0.75`; "" where none do."""
+        own = self.values(place)
+        return " ".join(f"{name}={_written(own[name])}" for name in self.varying)
+
 
 def read_settings(
     family: EngineFamily, fixed: Mapping[str, Any], sweep: Mapping[str, Any] | Sequence[str] | None

@@ -9,10 +9,14 @@ import {histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
 import {number, whole} from "./numbers.js";
 import {differencesTable, failuresTable, groupsTable, summaryTable} from "./tables.js";
+import {taskView} from "./views.js";
 import {counted, say} from "./words.js";
 
+/** What a task may arrange in its own order. @type {OverviewPieces} */
+const PIECES = {eyebrow, headline, remarks, section, chartCard, charts, cautions, provenance};
+
 export function drawOverview() {
-  const parts = [lead(), failures(), figures(), differences(), charts(), groups(), cautions(), provenance()];
+  const parts = taskView().overview?.(PIECES) ?? [lead(), failures(), figures(), differences(), charts(), groups(), cautions(), provenance()];
   $("overview").replaceChildren(...parts.filter(part => part !== null));
   drawCharts();
 }
@@ -39,21 +43,31 @@ export function drawSpread() {
 }
 
 function lead() {
-  const [headline, ...others] = data.verdicts?.length ? data.verdicts : [soleVerdict()];
   return el(
     "header",
     {class: "lead"},
-    el("p", {class: "eyebrow"}, eyebrow()),
-    el("h1", {dir: "auto"}, twoParts(headline)),
-    sentences("verdicts", others),
+    el("p", {class: "eyebrow"}, eyebrow(say.runsCompared(runs.length))),
+    headline(),
     el(
       "ul",
       {class: "runs", "aria-label": say.runs},
       runs.map((run, place) => el("li", null, runTag(place), isolated("span", null, run))),
     ),
+    remarks(),
+  );
+}
+
+/** The first verdict, and the others below it. */
+function headline() {
+  const [first, ...others] = data.verdicts?.length ? data.verdicts : [soleVerdict()];
+  return [el("h1", {dir: "auto"}, twoParts(first)), sentences("verdicts", others)];
+}
+
+function remarks() {
+  return [
     data.warnings?.length ? el("ul", {class: "warnings"}, data.warnings.map(warning)) : null,
     sentences("notes", data.notes ?? []),
-  );
+  ];
 }
 
 /** @param {{text: string, sort: string}} each */
@@ -89,9 +103,10 @@ function sentences(name, every) {
   );
 }
 
-function eyebrow() {
+/** @param {string} first */
+function eyebrow(first) {
   const protocol = data.protocol && data.protocol !== "runs" ? data.protocol : null;
-  return [say.runsCompared(runs.length), protocol, counted(queries.id.length, "query")].filter(part => part !== null).join(" · ");
+  return [first, protocol, counted(queries.id.length, "query")].filter(part => part !== null).join(" · ");
 }
 
 /** The headline for a single run: its first measure. */
@@ -169,9 +184,11 @@ function cautions() {
   );
 }
 
-function charts() {
+/** The histogram and the charts whose ids are not left out. @param {(id: string) => boolean} [isLeftOut] */
+function charts(isLeftOut = () => false) {
   const spread = el("figure", {class: "card broad", id: "spread-card"});
-  return section("charts", say.charts, null, el("div", {class: "charts"}, spread, (data.charts ?? []).map(chartCard)));
+  const cards = (data.charts ?? []).filter(each => !isLeftOut(each.id)).map(chartCard);
+  return section("charts", say.charts, null, el("div", {class: "charts"}, spread, cards));
 }
 
 /** @param {Chart} each */

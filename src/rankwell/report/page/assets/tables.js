@@ -11,7 +11,7 @@ import {attributeLabel} from "./views.js";
 import {say} from "./words.js";
 
 /** @param {...Child} children */
-function wide(...children) {
+export function wide(...children) {
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": say.scrolls}, children);
 }
 

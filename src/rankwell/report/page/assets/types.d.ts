@@ -62,6 +62,31 @@ interface FailureRow {
   alone: number | null;
 }
 
+/** The runs as settings of an engine: parameters that vary, those of each engine that do not, and per run its values and choices. */
+interface Settings {
+  varying: string[];
+  fixed: [string, string][][];
+  rows: SettingRow[];
+}
+
+interface SettingRow {
+  run: Run;
+  values: (string | null)[];
+  choices: string[];
+  /** Processors that other processes used, where that is too much. */
+  others: number | null;
+}
+
+/** A request of a query without an answer. */
+interface UnansweredRow {
+  run: Run;
+  query: Query | null;
+  id: string;
+  round: number;
+  status: string;
+  error: string | null;
+}
+
 interface GroupRow {
   name: string;
   value: unknown;
@@ -104,6 +129,8 @@ interface PageData {
   pair?: [Run, Run] | null;
   warnings?: {text: string; sort: string}[];
   failures?: FailureRow[];
+  settings?: Settings | null;
+  unanswered?: UnansweredRow[];
   notes?: string[];
   rules?: [string, string][];
   inputs?: [string, string][];
@@ -188,6 +215,20 @@ interface TaskView {
   tile?: boolean;
   /** Words for names of attributes. */
   labels?: Record<string, string>;
+  /** The parts of the overview in an order of its own; null for the usual one. */
+  overview?: (pieces: OverviewPieces) => (Element | null)[] | null;
+}
+
+/** Parts of the overview that a task may arrange. */
+interface OverviewPieces {
+  eyebrow: (first: string) => string;
+  headline: () => Child;
+  remarks: () => Child;
+  section: (id: string, title: string, note: string | null, ...children: Child[]) => Element;
+  chartCard: (chart: Chart) => Element;
+  charts: (isLeftOut?: (id: string) => boolean) => Element;
+  cautions: () => Element | null;
+  provenance: () => Element;
 }
 
 /** The bins of a histogram with the range that they cover; width in pixels. */

@@ -11,7 +11,7 @@ const views = new Map();
 /**
  * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
  * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles; labels, words for
- * names of attributes.
+ * names of attributes; overview(pieces), the parts of the first view in an order of its own.
  * @param {string} task
  * @param {TaskView} view
  */

@@ -19,7 +19,7 @@ from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.records import write_records
 
-_UNIT = re.compile(r"\((ms|s|MB|queries/s)\)$")
+_UNIT = re.compile(r"\((ms|s|MB|queries/s|%)\)$")
 
 
 def retrieve(
@@ -74,13 +74,16 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
         return report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=result.tables)
     rows = [{name: _cell(name, value) for name, value in row.items()} for row in result.tables["settings"]]
     table = report.render_rows(rows, format, terminal=terminal)
-    return f"{table.rstrip()}\n\n{report.folded(rules_line(result.describe()), terminal)}\n"
+    verdicts = [report.folded(report.visible(row["text"]), terminal) for row in result.tables.get("verdicts", ())]
+    return "\n\n".join([*verdicts, table.rstrip(), f"{report.folded(rules_line(result.describe()), terminal)}\n"])
 
 
 def _cell(name: str, value: Any) -> Any:
     """A cell as it is printed: by the unit in the name of its column."""
     unit = _UNIT.search(name)
-    return value if isinstance(value, str) or unit is None else report.PrintedFigure(figure(value, unit[1]))
+    if isinstance(value, str) or unit is None:
+        return value
+    return report.PrintedFigure(figure(value, "percent" if unit[1] == "%" else unit[1]))
 
 
 def write(result: Results, measured: Measurement, folder: Path) -> list[Path]:

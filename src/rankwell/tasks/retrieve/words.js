@@ -1,0 +1,41 @@
+// The words of this task on the page.
+
+import {pick} from "../../report/page/assets/words.js";
+
+export const say = {
+  /** @param {number} n */
+  settings: n => (n === 1 ? "One setting" : `${n} settings`),
+  curves: "Parameters",
+  settingsPart: "Settings",
+  /** @param {string | null} interval */
+  settingsNote: interval => `Means over queries and percentiles of requests${interval ? `, with the ${interval}` : ""}. Parameters that all settings share are named once.`,
+  settingsCaption: "Settings with their parameters, figures and choices",
+  setting: "Setting",
+  choice: "Choice",
+  /** @type {Record<string, [string, string]>} */
+  choices: {
+    cheapest: ["cheapest", "The cheapest setting that reaches the recall"],
+    accepted: ["reaches recall", "Its lower confidence bound is above the recall to reach"],
+    best: ["best", "Indistinguishable from the best by all pairs"],
+    baseline: ["default", "The engine's own parameters, or the first setting"],
+  },
+  lists: "Its lists, query by query",
+  noParameter: "This engine does not have the parameter",
+  noFigure: "No figure: too few requests or queries, or not measured",
+  /** @param {string} share */
+  others: share => `others ${share}`,
+  othersTitle: "Processor time of other processes meanwhile, of one processor; the times may be theirs",
+  unanswered: "Queries without an answer",
+  /** @param {number} n @param {number} shown */
+  unansweredNote: (n, shown) => `${n} ${pick(n, "request", "requests")}${shown < n ? `, the first ${shown}` : ""}; queries without any answer count as empty.`,
+  query: "Query",
+  round: "Round",
+  status: "Status",
+  message: "Message",
+  /** @param {string} time */
+  time: time => `${time} ms`,
+  /** @param {number} n */
+  missing: n => `${n} exact ${pick(n, "result", "results")} missing`,
+  /** @param {string} status @param {number} round @param {string | null} error */
+  failed: (status, round, error) => `${status} in round ${round}${error ? `: ${error}` : ""}`,
+};
