@@ -111,7 +111,7 @@ def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
         found = [
             (f"line {row}", parse_json(line, name, "an object per line", line=row, pairs=unique_keys))
             for row, line in lines
-            if line.strip()
+            if line.strip(" \t\r")
         ]
     for place, cells in found:
         if not isinstance(cells, dict):

@@ -301,6 +301,15 @@ def test_parameters_that_are_not_finite_are_refused(measure):
         plan(parse(["-m", measure, "qrels", "run"]))
 
 
+def test_integers_beyond_64_bits_are_the_nearest_inside_as_in_trec_eval(folder, monkeypatch):
+    largest = 2**63 - 1
+
+    for digits in (str(largest), "9" * 30, "9" * 5000):
+        code, text = printed(["-m", f"success.{digits}", "-M", digits, "qrels", "run"], folder, monkeypatch)
+        assert (code, text.split()[0]) == (0, f"success_{largest}")
+    assert printed(["-m", f"Rprec_mult.{'9' * 30}", "qrels", "run"], folder, monkeypatch)[0] == 0
+
+
 def test_the_tag_is_that_of_the_last_line_wherever_comments_and_blanks_stand(folder, monkeypatch):
     text = "".join(f"q1 Q0 d{number} 1 {number} early\n" for number in range(9000))
     text += f"q2 Q0 c 1 1 last and more\n \n#{'-' * 70000}\n"

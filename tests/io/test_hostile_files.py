@@ -627,3 +627,32 @@ def test_a_file_that_ends_the_database_of_duckdb_is_refused_and_the_next_one_is_
         with pytest.raises(BadInput, match=r"bad\.parquet: "):
             read_as(tmp_path / "bad.parquet", "scores", "parquet", Request())
         assert read_judgments(tmp_path / "good.csv").to_dict() == {"q": {"d": 1.0}}
+
+
+def test_an_empty_id_is_missing_whatever_bounds_a_parquet_file_states(tmp_path: Path) -> None:
+    path = tmp_path / "ids.parquet"
+    ids = pa.table({"id": ["\x05\0\0\0", "abcdef"], "text": ["x", "y"]})
+    pq.write_table(ids, path, compression="none", use_dictionary=False)
+    raw = path.read_bytes()
+    assert raw.count(b"\x04\0\0\0\x05\0\0\0") == 1
+    path.write_bytes(raw.replace(b"\x04\0\0\0\x05\0\0\0", bytes(4) + b"\x05\0\0\0"))
+    assert read_as(path, "column", "parquet", Request(part="id"))[0] == [None, "\x06\0\0\0a"]
+
+
+def test_numbers_of_an_hdf5_file_have_the_bias_that_it_states(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    kind = h5py.h5t.IEEE_F32LE.copy()
+    kind.set_ebias(126)
+    with h5py.File(tmp_path / "data.hdf5", "w") as file:
+        space = h5py.h5s.create_simple((2, 2))
+        data = h5py.h5d.create(file.id, b"vectors", kind, space)
+        data.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([[1, 2], [3, 4]], dtype=np.float32))
+    assert read_embeddings(tmp_path / "data.hdf5").vectors.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("character", ["\v", "\f"])
+def test_a_json_list_with_other_blanks_is_refused(character: str, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("[" + character + '{"_id": "a", "text": "x"}]')
+    with pytest.raises(BadInput, match="expected a list of objects"):
+        read_texts(path)

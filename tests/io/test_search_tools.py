@@ -89,3 +89,11 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
     with pytest.raises(BadUsage, match="queries of trec go by what"):
         rw.convert(qrels, tmp_path / "x.qrels", query_texts=tmp_path / "one.jsonl")
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_a_rating_in_other_digits_is_refused(tmp_path: Path):
+    ratings = [{"query": "a", "ratings": [{"docId": "1", "rating": "\u0661"}]}]
+    (tmp_path / "r.json").write_text(json.dumps({"judgmentRatings": ratings}))
+
+    with pytest.raises(BadInput, match="the rating is '\u0661'; expected a number"):
+        files.read_judgments(tmp_path / "r.json")

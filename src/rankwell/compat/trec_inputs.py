@@ -138,9 +138,13 @@ def _with_value(options: Options, letter: str, text: str) -> Options:
 
 
 def leading_integer(text: str) -> int:
-    """The integer that a text begins with, 0 without one: C's `atol`, which trec_eval applies to its arguments."""
-    match = re.match(r"\s*([+-]?\d+)", text)
-    return int(match[1]) if match else 0
+    """The integer that a text begins with, 0 without one: C's `atol`, which trec_eval applies to its arguments.
+
+    One outside 64 bits becomes the nearest inside, as in GNU's library.
+    """
+    match = re.match(r"\s*([+-]?)0*([0-9]*)", text)
+    sign, digits = match.groups() if match else ("", "")
+    return max(-(1 << 63), min((1 << 63) - 1, int(f"{sign}{digits[:20] or 0}")))
 
 
 def number(text: str) -> float:

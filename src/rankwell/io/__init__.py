@@ -26,6 +26,8 @@ def _database(threads: int | None) -> Any:
         "python_enable_replacements": False,
         # With a sample, DuckDB guesses the type of text columns from their first cells.
         "pandas_analyze_sample": 0,
+        # With statistics, DuckDB decides `id = ''` by the bounds that a Parquet file states, which may be wrong.
+        "disabled_optimizers": "statistics_propagation",
         # DuckDB makes the folder where it has to spill, and removes it.
         "temp_directory": str(Path(tempfile.gettempdir(), f"rankwell-{os.urandom(8).hex()}")),
     }

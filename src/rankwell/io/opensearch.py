@@ -14,7 +14,7 @@ from rankwell.store import Head, Source
 
 _LISTS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"
 _EXPECTED = 'expected {"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": …}]}]}'
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 def _sniff(head: Head) -> float:

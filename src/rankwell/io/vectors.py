@@ -182,7 +182,8 @@ def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
     if data.external or data.is_virtual:
         raise BadInput(f"the data set {data.name!r} is in other files; name those, or copy it with h5repack.")
     offset = data.id.get_offset()
-    if offset is None or kind.hasobject:
+    stored = data.id.get_type()
+    if offset is None or kind.hasobject or not stored.equal(_h5py().h5t.py_create(kind)):
         refuse_bomb(refuse_size(data.shape, kind), data.id.get_storage_size())
         return np.asarray(data[:])
     return map_array(path, kind, data.shape, offset=int(offset), last=False)

@@ -51,5 +51,5 @@ def r_precision_multiple_over_groups(grouped: GroupRankings, *, x: float = 1.0, 
     [0.5]
     """
     view = grouped.by_aspect
-    depth = np.floor(x * view.n_relevant(rel) + 0.9).astype(np.int64)
+    depth = np.minimum(np.floor(x * view.n_relevant(rel) + 0.9), 1 << 53).astype(np.int64)
     return _mean(grouped, ratio(view.sum_rows(view.relevant(rel) & view.within(depth)), depth))

@@ -191,7 +191,7 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     >>> r_precision_multiple(view, x=0.5).tolist(), r_precision_multiple(view, x=2.0).tolist()
     ([1.0], [0.5])
     """
-    depth = np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
+    depth = np.minimum(np.floor(x * judged.n_relevant(rel) + 0.9), 1 << 53).astype(np.int64)
     return ratio(_found(judged, rel, depth), depth)
 
 

@@ -22,7 +22,7 @@ _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\
 _NUMBERS_AT_ONCE, _COLUMNS_AT_ONCE = 1 << 24, 256
 _LIST = re.compile(r".*\[\d*\]")
 _REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 def sniff_vectors(head: Head) -> float:

@@ -22,7 +22,7 @@ from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
 _PLAIN = Request()
-_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
 _TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
@@ -370,9 +370,9 @@ class ColumnTable:
 
 
 def _refuse_rest(source: Source) -> None:
-    """Raises BadInput where something follows a JSON list: DuckDB would leave it out."""
-    raw = source.read().rstrip()
-    if raw.find(b"]") != len(raw) - 1:
+    """Raises BadInput where something follows a JSON list, or for a vertical tab or form feed: DuckDB would leave them out."""
+    raw = source.read().rstrip(b" \t\r\n")
+    if raw.find(b"]") != len(raw) - 1 or b"\v" in raw or b"\f" in raw:
         read_json(source, "a list of objects and nothing behind it")
 
 

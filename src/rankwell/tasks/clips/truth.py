@@ -17,7 +17,7 @@ from rankwell.tasks.clips.rankings import ClipList
 
 Kind = Literal["all", "any", "jaccard", "graded"]
 
-_JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)")
+_JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)", re.ASCII)
 _BLOCK = 1 << 22
 
 
