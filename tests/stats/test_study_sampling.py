@@ -44,14 +44,14 @@ def sampled_items(query, c, m, pi, gain):
 def test_permanent_numbers_are_the_first_53_bits_of_the_digest():
     pairs = [(b"q1", b"d1"), (b"q1", b"d\x00 /2"), (b"", b"q1d1"), (b"q" * 10_000, b"d")]
 
-    found = list(permanent_numbers(7, *zip(*pairs, strict=True)))
+    found = permanent_numbers(7, *zip(*pairs, strict=True)).tolist()
 
     assert found == [oracle.permanent_number(7, *pair) for pair in pairs]
-    assert found != list(permanent_numbers(8, *zip(*pairs, strict=True)))
+    assert found != permanent_numbers(8, *zip(*pairs, strict=True)).tolist()
 
 
 def test_lengths_keep_ids_apart_that_read_the_same_together():
-    one, other = permanent_numbers(0, [b"ab", b"a"], [b"c", b"bc"])
+    one, other = permanent_numbers(0, [b"ab", b"a"], [b"c", b"bc"]).tolist()
 
     assert one != other
 

@@ -5,26 +5,37 @@ for estimation of arbitrary subset sums.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 
+_BLOCK = 1 << 16
+"""Digests in memory at once."""
 
-def permanent_numbers(seed: int, *parts: Iterable[bytes]) -> Iterator[float]:
-    """A number in [0, 1) for each tuple of ids, which depends on the seed and these ids alone.
+
+def permanent_numbers(seed: int, *parts: Sequence[bytes], rows: Sequence[Ints] = ()) -> Floats:
+    """(rows,) a number in [0, 1) for each tuple of ids, which depends on the seed and these ids alone.
 
     It is the first 53 bits of SHA-256 of the seed and the ids, each after its length in 8 bytes, over 2⁵³.
+    rows: of each part, whose ids are listed once, the place of each row's id; by default rows are in the order of the ids.
 
-    >>> [round(each, 6) for each in permanent_numbers(0, [b"q1", b"q1"], [b"d1", b"d2"])]
+    >>> permanent_numbers(0, [b"q1", b"q1"], [b"d1", b"d2"]).round(6).tolist()
+    [0.549569, 0.46726]
+    >>> permanent_numbers(0, [b"q1"], [b"d1", b"d2"], rows=[np.array([0, 0]), np.array([0, 1])]).round(6).tolist()
     [0.549569, 0.46726]
     """
-    head = hashlib.sha256(_prefixed(str(seed).encode()))
-    for ids in zip(*parts, strict=True):
-        digest = head.copy()
-        digest.update(b"".join(map(_prefixed, ids)))
-        yield (int.from_bytes(digest.digest()[:8], "big") >> 11) / 2**53
+    head, sha256 = _prefixed(str(seed).encode()), hashlib.sha256
+    texts = [np.fromiter(map(_prefixed, ids), dtype=object, count=len(ids)) for ids in parts]
+    places = rows or [np.arange(len(ids)) for ids in parts]
+    found = np.empty(len(places[0]), dtype=np.uint64)
+    for start in range(0, len(found), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        columns = [own[place[block]].tolist() for own, place in zip(texts, places, strict=True)]
+        digests = b"".join([sha256(head + b"".join(row)).digest() for row in zip(*columns, strict=True)])
+        found[block] = np.frombuffer(digests, dtype=">u8")[::4]
+    return (found >> np.uint64(11)) / 2.0**53
 
 
 def _prefixed(text: bytes) -> bytes:

@@ -95,15 +95,6 @@ def test_only_the_unbroken_sequence_of_finished_batches_counts(tmp_path, truth):
         estimate(str(study))
 
 
-def test_a_grade_outside_the_scale_is_named_by_file_and_line(tmp_path, truth):
-    study = read_study(pool_study(tmp_path, batch=60))
-    query, item = lease_batch(study, "one").pairs[0]
-    append_lines(study, [JournalLine("t", "one", query, item, 2.0), JournalLine("t", "one", query, item, 7.0)])
-
-    with pytest.raises(BadInput, match=r"one\.jsonl:2: grade 7\.0; the scale of the study is 0, 1, 2, 3"):
-        read_journals(study)
-
-
 def test_a_torn_last_line_is_dropped_with_a_note_and_overwritten(tmp_path, truth):
     study = read_study(pool_study(tmp_path, batch=60))
     query, item = lease_batch(study, "one").pairs[0]
@@ -328,30 +319,6 @@ def test_a_pool_that_cannot_be_is_refused(tmp_path, truth, options, words):
         pool_study(tmp_path, **options)
 
     assert not (tmp_path / "study").exists()
-
-
-def test_one_run_two_alike_and_a_query_without_text_are_refused(tmp_path, truth):
-    (tmp_path / "twin.run").write_text((tmp_path / "a.run").read_text())
-    with pytest.raises(BadUsage, match="two runs or more"):
-        pool_study(tmp_path, "a")
-    with pytest.raises(BadUsage, match="never differ in the first 10; nothing to judge"):
-        pool_study(tmp_path, "a", "twin")
-    with (tmp_path / "a.run").open("a") as file:
-        file.write("zz Q0 d000 1 1 a\n")
-
-    with pytest.raises(BadInput, match="query 'zz' has no text"):
-        pool_study(tmp_path)
-
-
-def test_an_item_without_a_document_is_asked_by_its_id_and_counted(tmp_path, truth):
-    lines = (tmp_path / "documents.tsv").read_text().splitlines(keepends=True)
-    (tmp_path / "documents.tsv").write_text("".join(lines[:-100]))
-
-    study = read_study(pool_study(tmp_path))
-
-    bare = [item for item, row in study.texts_of(study.pool.item.tolist()).items() if row["text"] is None]
-    assert bare
-    assert min(bare) >= "d200"
 
 
 def test_a_study_is_not_overwritten_and_other_files_stay(tmp_path, truth):

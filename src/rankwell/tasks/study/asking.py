@@ -53,7 +53,8 @@ class GoldItems(NamedTuple):
         lost = sum(map(len, rows.values())) - len(pairs)
         if not pairs:
             raise BadInput(f"{place}: none of its items is in the pool of {study.place}; --gold takes judgments of pooled items.")
-        return cls(pairs, (f"{lost} of the items in {place} are not in the pool, and are not shown",) * bool(lost))
+        verb = "is" if lost == 1 else "are"
+        return cls(pairs, (f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",) * bool(lost))
 
 
 def next_asks(study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pair] = ()) -> SittingItems | None:
@@ -92,7 +93,7 @@ def _first_judges(lines: Iterable[JournalLine]) -> dict[Pair, str]:
 def _numbers(study: Study, pairs: Sequence[Pair], *purpose: str) -> list[float]:
     """The permanent number of each pair, another one for each purpose."""
     ids = [[encode_id(pair[place]) for pair in pairs] for place in (0, 1)]
-    return list(permanent_numbers(study.seed, *([each.encode()] * len(pairs) for each in purpose), *ids))
+    return permanent_numbers(study.seed, *([each.encode()] * len(pairs) for each in purpose), *ids).tolist()
 
 
 def _drawn(study: Study, pairs: Iterable[Pair], share: float, purpose: str) -> list[Pair]:

@@ -127,7 +127,7 @@ class StudyEstimates:
     def halves(self) -> Bools:
         """(queries,) the half of each query, by a hash of seed and id."""
         ids = [encode_id(query) for query in self.study.queries]
-        return np.fromiter(permanent_numbers(self.study.seed, ids, [b"half"] * len(ids)), dtype=np.float64, count=len(ids)) < 0.5
+        return permanent_numbers(self.study.seed, ids, [b"half"] * len(ids)) < 0.5
 
     @cached_property
     def weights(self) -> Floats:
@@ -270,8 +270,7 @@ class StudyEstimates:
     def folds(self) -> Ints:
         """(drawn,) the fold of each drawn query, by a hash of seed and id."""
         ids = [encode_id(self.study.queries[query]) for query in self.drawn.tolist()]
-        numbers = permanent_numbers(self.study.seed, ids, [b"fold"] * len(ids))
-        return folds_of(np.fromiter(numbers, dtype=np.float64, count=len(ids)))
+        return folds_of(permanent_numbers(self.study.seed, ids, [b"fold"] * len(ids)))
 
     def whole_values(self, pair: tuple[str, str]) -> Floats:
         """(drawn,) the difference of a pair for each completely judged query. Raises NothingToEvaluate below two."""

@@ -1,15 +1,15 @@
 """Runs to a pool: the first items of each query, their permanent numbers and sizes, the order of judging, batches."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_by, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, order_ids, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
@@ -67,34 +67,22 @@ def pool_depth(measure: Measure, depth: int | None, design: Design) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PooledRanks:
-    """The first ranks of all runs. queries: ids in order. query, item: (items,). ranks: (items, runs), 0 where a run lacks it.
+    """The first ranks of all runs. queries, names: ids of queries and of items, in the order of their bytes.
 
-    In the order of queries and, within one, of the bytes of the items' ids.
+    query, item: (items,) indices into them, ascending. ranks: (items, runs), 0 where a run lacks it. earlier: (items,) the row of
+    each item in the pool of the earlier rounds, -1 for a new one.
     """
 
     queries: tuple[str, ...]
+    names: list[str]
     query: Ints
-    item: NDArray[Any]
+    item: Ints
     ranks: Ints
-
-
-class EarlierRanks(NamedTuple):
-    """The pool of earlier rounds. rows: (queries + 1,) where the items of each query begin. item: ids. ranks: (items, runs)."""
-
-    rows: Ints
-    item: list[str]
-    ranks: list[list[int]]
-
-    @classmethod
-    def of(cls, pool: StudyPool, n_queries: int) -> "EarlierRanks":
-        """Those of a pool."""
-        order = np.argsort(pool.query, kind="stable")
-        items: list[str] = pool.item[order].tolist()
-        return cls(offsets_by(pool.query[order], n_queries), items, pool.ranks[order].tolist())
+    earlier: Ints
 
 
 def pooled_ranks(
-    runs: Sequence[str], known: Sequence[str], depth: int, *, earlier: EarlierRanks | None = None, progress: Progress = None
+    runs: Sequence[str], known: Sequence[str], depth: int, *, earlier: StudyPool | None = None, progress: Progress = None
 ) -> PooledRanks:
     """The union of the first `depth` items of the runs, behind the ranks of an earlier pool over the same queries.
 
@@ -103,27 +91,53 @@ def pooled_ranks(
     """
     queries = sort_ids(known)
     judgments = Judgments(tuple(queries), np.zeros(len(queries) + 1, dtype=np.int64), [], np.zeros(0))
-    tops = [_first_items(run, judgments, depth, progress, is_new=earlier is None) for run in runs]
-    n_earlier = len(earlier.ranks[0]) if earlier and earlier.ranks else 0
-    kept, items, owner, ranks = list[str](), list[str](), list[int](), list[int]()
-    for at, query in enumerate(queries):
-        found: dict[str, list[int]] = {}
-        if earlier is not None:
-            own = slice(*earlier.rows[at : at + 2].tolist())
-            found = {item: [*known, *[0] * len(runs)] for item, known in zip(earlier.item[own], earlier.ranks[own], strict=True)}
-        for number, top in enumerate(tops, n_earlier):
-            for rank, item in enumerate(top.items[top.rows_of(query)], 1):
-                found.setdefault(item, [0] * (n_earlier + len(runs)))[number] = rank
-        for item in sort_ids(found):
-            items.append(item)
-            owner.append(len(kept))
-            ranks += found[item]
-        kept += [query] * bool(found)
-    if not kept:
+    # Each new item gets the next number.
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    parts = list[_Ranked]() if earlier is None else [_Ranked.of(earlier.query, earlier.item.tolist(), earlier.ranks, numbers)]
+    for run in runs:
+        top = _first_items(run, judgments, depth, progress, is_new=earlier is None)
+        rank = np.arange(1, len(top.items) + 1) - top.offsets[top.query_of_row]
+        owner = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
+        parts.append(_Ranked.of(owner[top.query_of_row], top.items, rank[:, None], numbers))
+    if not numbers:
         raise NothingToEvaluate("the runs have no items; there is nothing to pool.")
-    _refuse_bytes(kept, items)
-    table = np.array(ranks, dtype=np.int64).reshape(len(items), n_earlier + len(runs))
-    return PooledRanks(tuple(kept), np.array(owner, dtype=np.int64), np.array(items, dtype=object), table)
+    order, names = order_ids(list(numbers)), list(numbers)
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    keys = [part.query * len(names) + place[part.item] for part in parts]
+    pool = np.sort(np.concatenate(keys), kind="stable")  # fast, as every part is nearly sorted
+    pool = pool[np.diff(pool, prepend=-1) > 0]
+    ranks, column = np.zeros((len(pool), sum(part.n_runs for part in parts)), dtype=np.int64), 0
+    for key, part in zip(keys, parts, strict=True):
+        ranks[np.searchsorted(pool, key), column : column + part.n_runs] = part.ranks
+        column += part.n_runs
+    before = np.full(len(pool), -1, dtype=np.int64)
+    if earlier is not None:
+        before[np.searchsorted(pool, keys[0])] = np.arange(len(keys[0]))
+    owner, item = np.divmod(pool, len(names))
+    is_first = np.diff(owner, prepend=-1) > 0
+    kept, ids = tuple(queries[query] for query in owner[is_first].tolist()), [names[each] for each in order.tolist()]
+    _refuse_bytes(kept, ids)
+    return PooledRanks(kept, ids, np.cumsum(is_first) - 1, item, ranks, before)
+
+
+class _Ranked(NamedTuple):
+    """Rows of one source: the index of the query, the number of the item, and the ranks in its runs, (rows, runs)."""
+
+    query: Ints
+    item: Ints
+    ranks: Ints
+
+    @property
+    def n_runs(self) -> int:
+        """The number of runs."""
+        return self.ranks.shape[1]
+
+    @classmethod
+    def of(cls, query: Ints, items: Sequence[str], ranks: Ints, numbers: dict[str, int]) -> "_Ranked":
+        """The rows with the items by their numbers, of which new ones get the next."""
+        return cls(query, np.fromiter(map(numbers.__getitem__, items), dtype=np.int64, count=len(items)), ranks)
 
 
 def _first_items(run: str, judgments: Judgments, depth: int, progress: Progress, *, is_new: bool) -> Ranking:
@@ -167,9 +181,8 @@ def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple
 
     answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier rounds, (items, rounds).
     """
-    names = np.array([encode_id(query) for query in found.queries], dtype=object)
-    items = [encode_id(item) for item in found.item.tolist()]
-    u = np.fromiter(permanent_numbers(study.seed, names[found.query], items), dtype=np.float64, count=len(items))
+    names, n_items = [encode_id(query) for query in found.queries], len(found.item)
+    u = permanent_numbers(study.seed, names, list(map(encode_id, found.names)), rows=[found.query, found.item])
     some = found.ranks > 0
     best = np.where(some, found.ranks, np.iinfo(np.int64).max).min(axis=1)
     prior = prior_relevance(best, (found.ranks.min(axis=1) > 0))
@@ -179,7 +192,7 @@ def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple
         keys = (priorities(u, sizes),)
     else:
         # Whole queries are drawn by a permanent number of their own; within one the order of items is that of their numbers.
-        number = np.fromiter(permanent_numbers(study.seed, names), dtype=np.float64, count=len(names))
+        number = permanent_numbers(study.seed, names)
         place = np.empty(len(names), dtype=np.int64)
         place[np.argsort(number, kind="stable")] = np.arange(len(names))
         sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(np.float64)
@@ -187,10 +200,10 @@ def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple
     # Rows are in the order of their ids already, which breaks ties.
     order = np.lexsort(keys)
     batches = _batches(order, sizes, answered, found.query, study)
-    before = (np.zeros((len(items), 0)), np.zeros((len(items), 0), dtype=np.int64)) if earlier is None else earlier
+    before = (np.zeros((n_items, 0)), np.zeros((n_items, 0), dtype=np.int64)) if earlier is None else earlier
     pool = StudyPool(
         query=found.query,
-        item=found.item,
+        item=np.array(found.names, dtype=object)[found.item],
         u=u,
         prior=prior,
         sizes=np.column_stack([before[0], sizes]),

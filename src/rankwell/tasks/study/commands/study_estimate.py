@@ -21,6 +21,7 @@ from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
 from rankwell.tasks.study.model_replies import model_grades
 from rankwell.tasks.study.options import EstimateOptions
 from rankwell.tasks.study.verdicts import StudyVerdict, sentences
+from rankwell.tasks.study.wording import count_of
 
 
 def estimate(
@@ -63,7 +64,7 @@ def estimate(
         look, is_planned = take_look(found, looks, list(estimates.data()), pairs)
     level = looks.corrected_level(pairs)
     late = _late_pairs(estimates, looks.pairs or pairs)
-    beyond = "" if is_planned else f"{_number(looks.planned, 'look')} had been planned, and this is number {look.look}"
+    beyond = "" if is_planned else f"{count_of(looks.planned, 'look')} had been planned, and this is number {look.look}"
     verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
@@ -99,7 +100,7 @@ def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str]
     """The pairs beyond the planned ones, those of the runs added last, with the reason why they have no verdict."""
     names = estimates.study.run_names
     every = [(later, earlier) for later in range(len(names)) for earlier in range(later)]
-    reason = f"{_number(planned, 'pair')} had been planned at the first look (--pairs-planned)"
+    reason = f"{count_of(planned, 'pair')} had been planned at the first look (--pairs-planned)"
     return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
 
 
@@ -110,14 +111,14 @@ def _rules(study: Study, answers: StudyAnswers, options: EstimateOptions, plan: 
     judges = ", ".join(answers.judges)
     by = f"{judges} (grade by {options.grade_by})" if len(answers.judges) > 1 else judges
     n_pairs = looks.pairs or pairs
-    counts = f"{_number(looks.planned, 'look')} and {_number(n_pairs, 'pair')}"
+    counts = f"{count_of(looks.planned, 'look')} and {count_of(n_pairs, 'pair')}"
     corrected = f"{100 * level:.4g} % intervals, {100 * looks.level:g} % corrected for {counts}"
     of = {
         "items": "sampled items",
         "queries": f"queries drawn over the pool of the first {study.depth}",
         "reading": "runs read down",
     }
-    judged = f"{state.judged} of {state.items} items" if study.design != "reading" else f"{state.judged} items"
+    judged = f"{state.judged} of {count_of(state.items, 'item')}" if study.design != "reading" else count_of(state.judged, "item")
     mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
     return f"{of[study.design]}, {judged} judged by {by}{mixed}; look {look.look} of {looks.planned}: {corrected}"
 
@@ -129,11 +130,7 @@ def _model_rule(estimates: StudyEstimates) -> str:
         return ""
     name = f"model {model.model}" + (f" ({model.prompt[:15]})" if model.prompt else "")
     if estimates.study.design == "items":
-        return f"; {name} predicts {int((~np.isnan(model.grade)).sum())} items"
+        return f"; {name} predicts {count_of(int((~np.isnan(model.grade)).sum()), 'item')}"
     if estimates.without_model:
         return f"; {name} is not used: {estimates.without_model}"
     return f"; {name} predicts {len(estimates.model_values) - len(estimates.drawn)} further queries (PPI++)"
-
-
-def _number(n: int, word: str) -> str:
-    return f"{n} {word}{'s' * (n != 1)}"

@@ -15,6 +15,7 @@ from rankwell.tasks.study.offline_page import collect_judgments, write_offline_p
 from rankwell.tasks.study.options import JudgeOptions
 from rankwell.tasks.study.serving import serve_session
 from rankwell.tasks.study.spreadsheets import export_batch, import_batch
+from rankwell.tasks.study.wording import count_of
 
 _INSTEAD = ("--export", "--import", "--page", "--collect")
 _NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or another judge has it"
@@ -72,12 +73,12 @@ def judge(
             if done is None:
                 return Output(notes=(_NOTHING_LEFT, *_state(found)))
             batch, items = done
-            notes = [Aside(f"wrote {export}: batch {batch.number + 1}, {items} items to judge")]
+            notes = [Aside(f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge")]
             return Output(notes=(*notes, *_state(found)))
         if sheet is not None:
             return _import(found, judge, sheet)
         written, notes = serve_session(found, judge, options, browser=browser)
-    return Output(notes=(*notes, Aside(f"{written} lines written to {journal_of(found, judge)}"), *_state(found)))
+    return Output(notes=(*notes, Aside(f"{count_of(written, 'line')} written to {journal_of(found, judge)}"), *_state(found)))
 
 
 def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> Output:
@@ -85,7 +86,7 @@ def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> 
     if done is None:
         return Output(notes=(_NOTHING_LEFT, *_state(study)))
     batch = "further items" if done.batch is None else f"batch {done.batch}"
-    wrote = Aside(f"wrote {path}: {batch}, {done.items} items to judge; read its downloads with --collect")
+    wrote = Aside(f"wrote {path}: {batch}, {count_of(done.items, 'item')} to judge; read its downloads with --collect")
     return Output(notes=(*done.notes, wrote, *_state(study)))
 
 
@@ -94,16 +95,16 @@ def _collect(study: Study, judge: str | None, file: str) -> Output:
         raise BadUsage("--judge has no effect with --collect: the file names the judge.")
     with writing_to(study.place):
         done = collect_judgments(study, file)
-    known = [f"{done.known} lines were there before"] if done.known else []
-    return Output(notes=(*done.notes, f"{done.new} lines of {done.judge} read from {file}", *known, *_state(study)))
+    known = [count_of(done.known, "line was there before", "lines were there before")] if done.known else []
+    return Output(notes=(*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}", *known, *_state(study)))
 
 
 def _import(study: Study, judge: str, sheet: str) -> Output:
     with held_journal(study, judge):
         outcome = import_batch(study, judge, sheet)
-    notes = [f"{outcome.new} judgments read from {sheet}"]
-    notes += [f"{outcome.known} rows were read before"] if outcome.known else []
-    notes += [f"{outcome.blank} rows have no grade yet"] if outcome.blank else []
+    notes = [f"{count_of(outcome.new, 'judgment')} read from {sheet}"]
+    notes += [count_of(outcome.known, "row was read before", "rows were read before")] if outcome.known else []
+    notes += [count_of(outcome.blank, "row has no grade yet", "rows have no grade yet")] if outcome.blank else []
     return Output(notes=(*notes, *_state(study)))
 
 
@@ -122,12 +123,9 @@ def _state(study: Study) -> list[str]:
     journals = read_journals(study)
     state = progress(study, StudyAnswers.of(study, journals.lines))
     if study.design == "reading":
-        left = state.items - state.judged
-        done = (
-            f"{state.judged} items are judged, {left} are next"
-            if left
-            else f"{state.judged} items are judged: all runs are read down"
-        )
+        left, judged = state.items - state.judged, count_of(state.judged, "item is judged", "items are judged")
+        done = f"{judged}, {count_of(left, 'is next', 'are next')}" if left else f"{judged}: all runs are read down"
     else:
-        done = f"{state.finished} of {state.batches} batches are finished, {state.judged} of {state.items} items are judged"
+        batches, items = count_of(state.batches, "batch is", "batches are"), count_of(state.items, "item is", "items are")
+        done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
     return [*journals.notes, Aside(f"{done}; for the verdict: rankwell study estimate {study.place}")]

@@ -15,6 +15,7 @@ from rankwell.tasks.study.model_asking import AskingOutcome, ask, judge_of
 from rankwell.tasks.study.model_replies import MODELS, ModelGrades, model_grades, read_replies, replies_of
 from rankwell.tasks.study.model_report import ModelReport
 from rankwell.tasks.study.options import ModelOptions
+from rankwell.tasks.study.wording import count_of
 
 
 def model_judge(
@@ -63,9 +64,11 @@ def model_judge(
 
 def _outcome_notes(study: Study, done: AskingOutcome, grades: ModelGrades | None) -> list[str]:
     """Notes on the run and on the replies."""
-    notes: list[str] = [Aside(f"{done.new} new replies, {done.known} known, {done.left} items left")]
+    notes: list[str] = [
+        Aside(f"{count_of(done.new, 'new reply', 'new replies')}, {done.known} known, {count_of(done.left, 'item')} left")
+    ]
     if done.failed:
-        notes.append(f"{done.failed} items have no answer ({done.failure}); run the same command again")
+        notes.append(f"{count_of(done.failed, 'item has', 'items have')} no answer ({done.failure}); run the same command again")
     if grades is not None:
         n_replies = int(grades.replied.sum())
         if grades.invalid:
@@ -73,9 +76,14 @@ def _outcome_notes(study: Study, done: AskingOutcome, grades: ModelGrades | None
                 f"{grades.invalid} of {n_replies} replies have not exactly one grade of the scale; they count as no grade"
             )
         if grades.flagged:
-            notes.append(
-                f"{grades.flagged} documents look as if they ordered a grade (flagged in {replies_of(study, grades.model).name})"
-            )
+            flagged = count_of(grades.flagged, "document looks as if it", "documents look as if they")
+            notes.append(f"{flagged} ordered a grade (flagged in {replies_of(study, grades.model).name})")
         if grades.others:
-            notes.append(f"{grades.others} replies were made under other prompts or parameters, and are not used")
+            notes.append(
+                count_of(
+                    grades.others,
+                    "reply was made under another prompt or other parameters, and is not used",
+                    "replies were made under other prompts or parameters, and are not used",
+                )
+            )
     return notes

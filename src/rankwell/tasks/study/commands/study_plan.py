@@ -13,6 +13,7 @@ from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
 from rankwell.tasks.study.planning import PlannedStep, StudyForecasts, judgments_needed, listed_steps
+from rankwell.tasks.study.wording import count_of
 
 
 def plan(
@@ -54,7 +55,7 @@ def plan(
         words.append(_sentence(steps, (later, earlier), difference, level))
     if not rows:
         raise NothingToEvaluate(f"{study}: everything is judged; nothing is left to plan.")
-    taken = f"{len(looks.looks)} of {looks.planned} looks are taken"
+    taken = f"{len(looks.looks)} of {count_of(looks.planned, 'look')} {'is' if len(looks.looks) == 1 else 'are'} taken"
     rule = f"{measure_label(found, found.parsed_measure)}; half-widths of {100 * level:.4g} % intervals; {taken}"
     if format not in ("table", "md", "latex"):
         return Output(text=report.render_rows(rows, format, notes=[rule, *notes]), notes=(*journals.notes, *notes, *words, rule))

@@ -26,7 +26,6 @@ from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
 from rankwell.tasks.study.options import PoolOptions, known_grades
 from rankwell.tasks.study.pooling import (
-    EarlierRanks,
     PooledRanks,
     default_batch,
     design_of,
@@ -36,6 +35,7 @@ from rankwell.tasks.study.pooling import (
     same_everywhere,
     study_measure,
 )
+from rankwell.tasks.study.wording import count_of
 
 _LEFT = {places.QUERIES, places.DOCUMENTS, places.GUIDELINE, "rounds", ".rankwell.lock"}
 """Names in a folder whose study.json was not written, as the last file, because the process was killed."""
@@ -78,7 +78,9 @@ def pool(
         study, found = _designed(output, places, options, texts, progress)
         done = _write(study, found, texts, options, np.zeros(len(found.item), dtype=np.bool_), None)
     lost = len(texts.queries.texts) - len(found.queries)
-    notes = (f"{lost} queries of {options.query_texts} are in no run, and not part of the study",) * bool(lost)
+    verb = "is" if lost == 1 else "are"
+    what = f"{count_of(lost, 'query', 'queries')} of {options.query_texts} {verb} in no run, and not part of the study"
+    notes = (what,) * bool(lost)
     return done._replace(notes=(*notes, *done.notes))
 
 
@@ -112,7 +114,8 @@ def _designed(
     if same_everywhere(found.ranks):
         raise BadUsage(f"{' and '.join(named)} never differ in the first {depth}; nothing to judge.")
     if options.drawn is not None and options.drawn > len(found.queries):
-        raise BadUsage(f"--by queries {options.drawn}: the runs have {len(found.queries)} queries; draw at most so many.")
+        known = count_of(len(found.queries), "query", "queries")
+        raise BadUsage(f"--by queries {options.drawn}: the runs have {known}; draw at most so many.")
     files = {"query_texts": options.query_texts, "documents": options.documents, "guideline": options.guideline}
     known = {name: each.file for name, each in sources_of({name: file for name, file in files.items() if file}).items()}
     study = Study(
@@ -149,14 +152,16 @@ def _write(
     pool = order_pool(found, study, answered, earlier)
     _write_pool(study, pool, found.queries)
     documents = texts.documents if texts else read_texts(study.place / study.sources["documents"].file)
-    bare = _write_texts(study.place / places.DOCUMENTS, "item", list(dict.fromkeys(found.item.tolist())), documents)
+    bare = _write_texts(study.place / places.DOCUMENTS, "item", found.names, documents)
     if texts is not None:
         _write_texts(study.place / places.QUERIES, "query", list(found.queries), texts.queries)
         write_text(study.place / places.GUIDELINE, _guideline(study, options))
     places.write_study(study)
     n_items = int((pool.sizes[:, -1] > 0).sum())
-    counts = f"{len(found.queries)} queries, {len(found.item)} items in the first {study.depth} of {len(study.runs)} runs"
-    notes = (f"{bare} items have no document; they are judged by their ids",) * bool(bare)
+    n_queries = count_of(len(found.queries), "query", "queries")
+    counts = f"{n_queries}, {count_of(len(found.item), 'item')} in the first {study.depth} of {len(study.runs)} runs"
+    kept = count_of(bare, "item has no document; it is judged by its id", "items have no document; they are judged by their ids")
+    notes = (kept,) * bool(bare)
     text = prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n")
     return Output(
         text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: rankwell study judge {study.place} --judge NAME"))
@@ -165,9 +170,9 @@ def _write(
 
 def _to_judge(study: Study, n_items: int) -> str:
     if study.design == "items":
-        return f"{n_items} of them decide, in batches of {study.batch}"
+        return f"{count_of(n_items, 'of them decides', 'of them decide')}, in batches of {study.batch}"
     if study.design == "queries":
-        return f"{study.drawn} queries are drawn, with {n_items} items to judge"
+        return f"{study.drawn} queries are drawn, with {count_of(n_items, 'item')} to judge"
     return "each run is read down to its first relevant item"
 
 
@@ -218,9 +223,8 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
         twice = next((name for name in new if name in study.run_names), None)
         if twice is not None:
             raise BadUsage(f"the study has a run {twice!r} already; rename the file of the new one.")
-        earlier = EarlierRanks.of(study.pool, len(study.queries))
-        found = pooled_ranks(list(new.values()), study.queries, study.depth, earlier=earlier, progress=progress)
-        rows = _rows_of_earlier(study, found)
+        found = pooled_ranks(list(new.values()), study.queries, study.depth, earlier=study.pool, progress=progress)
+        rows = found.earlier
         known = rows >= 0
         answered = np.zeros(len(rows), dtype=np.bool_)
         answered[known] = StudyAnswers.of(study, read_journals(study).lines).answered[rows[known]]
@@ -233,13 +237,3 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
         return _write(grown, found, None, options, answered, (sizes, batches))
-
-
-def _rows_of_earlier(study: Study, found: PooledRanks) -> Any:
-    """(items,) the row of the earlier pool that each row of the new one is, -1 for a new item."""
-    pool, names = study.pool, study.queries
-    known = {
-        (names[query], item): row for row, (query, item) in enumerate(zip(pool.query.tolist(), pool.item.tolist(), strict=True))
-    }
-    pairs = zip(found.query.tolist(), found.item.tolist(), strict=True)
-    return np.array([known.get((found.queries[query], item), -1) for query, item in pairs], dtype=np.int64)

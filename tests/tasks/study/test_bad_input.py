@@ -1,0 +1,161 @@
+"""Input and disks that a study refuses: exit code 2 with one sentence, and nothing half-written."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from full_disk import mounted, unavailable
+from rankwell.cli import main
+from rankwell.tasks.study.batches import lease_batch
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.journal import JournalLine, append_lines, read_journals
+from tasks.study.judging import Client, serving
+from tasks.study.studies import judge_batches, pool, pool_study, write_world
+
+POOL = "study pool a.run b.run --query-texts queries.tsv --documents documents.tsv -o study"
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_world(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(sys, "argv", ["rankwell", *line.split()])
+    return main()
+
+
+def _twins(world: Path) -> None:
+    (world / "b.run").write_bytes((world / "a.run").read_bytes())
+
+
+def _query_without_text(world: Path) -> None:
+    lines = (world / "queries.tsv").read_text().splitlines(keepends=True)
+    (world / "queries.tsv").write_text("".join(lines[1:]))
+
+
+def _grade_outside_the_scale(world: Path) -> None:
+    study = read_study(pool_study(world))
+    query, item = lease_batch(study, "ann").pairs[0]
+    append_lines(study, [JournalLine("t", "ann", query, item, 2.0), JournalLine("t", "ann", query, item, 7.0)])
+
+
+def _nothing(world: Path) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("arrange", "line", "words"),
+    [
+        (_nothing, POOL.replace(" b.run", ""), "give two runs or more"),
+        (_twins, POOL, "a and b never differ in the first 10; nothing to judge"),
+        (_query_without_text, POOL, "a.run: query 'q000' has no text; add it to the file of --query-texts"),
+        (_grade_outside_the_scale, "study estimate study", "ann.jsonl:2: grade 7.0; the scale of the study is 0, 1, 2, 3"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(
+    world: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arrange: Callable[[Path], None],
+    line: str,
+    words: str,
+):
+    arrange(world)
+    before = {*world.rglob("*")}
+
+    code = run(line, monkeypatch)
+
+    said = capsys.readouterr().err
+    assert (code, said.count("\n"), words in said) == (2, 1, True), said
+    assert {*world.rglob("*")} == before
+
+
+@pytest.mark.parametrize(("lost", "words"), [(1, "1 item has no document; it is"), (2, "2 items have no document; they are")])
+def test_an_item_without_a_document_is_counted_and_asked_by_its_id(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lost: int, words: str
+):
+    (world / "a.run").write_text("q000 Q0 d1 1 3 a\nq000 Q0 d2 2 2 a\n")
+    (world / "b.run").write_text("q000 Q0 d2 1 3 b\nq000 Q0 d1 2 2 b\n")
+    (world / "documents.tsv").write_text("".join(f"{item}\ttext\n" for item in ("d1", "d2")[lost:]) or "d3\ttext\n")
+
+    code = run(POOL, monkeypatch)
+
+    assert (code, words in capsys.readouterr().err) == (0, True)
+    with serving(world / "study") as server:
+        client = Client(server)
+        client.enter()
+        assert [client.get(f"/items/1/{ask}")["item"].get("id") for ask in range(2)].count(None) == 2 - lost
+
+
+def test_odd_ids_of_queries_and_items_are_judged_on_the_page_and_estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    odd = ["a b", " blank ", "x/../y", "n\x00ul", "l" * 10_000]
+    orders = {"a": odd, "b": [*odd[1:], odd[0]]}
+    for name, order in orders.items():
+        run_of = {query: {item: 9.0 - at for at, item in enumerate(order)} for query in odd}
+        (tmp_path / f"{name}.json").write_text(json.dumps(run_of))
+    for name in ("queries", "documents"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"id": each, "text": "t"}) + "\n" for each in odd))
+    texts = {"query_texts": str(tmp_path / "queries.jsonl"), "documents": str(tmp_path / "documents.jsonl")}
+    pool(str(tmp_path / "a.json"), str(tmp_path / "b.json"), output=tmp_path / "study", **texts)
+
+    with serving(tmp_path / "study") as server:
+        client = Client(server)
+        client.enter()
+        for ask in range(len(client.get("/state")["asks"])):
+            assert client.act(ask, grade=2)[0] == 200
+
+    lines = read_journals(read_study(tmp_path / "study")).lines
+    assert {line.pair for line in lines} == {(query, item) for query in odd for item in odd}
+    monkeypatch.chdir(tmp_path)
+    assert run("study estimate study", monkeypatch) == 0
+
+
+@pytest.fixture
+def small(world: Path) -> Generator[Path]:
+    """A file system of 256 KiB with a study in it, of which the first batch is judged."""
+    place = world / "small"
+    place.mkdir()
+    if why := unavailable(place):
+        pytest.skip(why)
+    truth = write_world(world, queries=12)
+    with mounted(place, 256):
+        judge_batches(pool_study(world, name="small/study", batch=20), truth, 1)
+        (world / "small" / "study-judge-1.csv").unlink(missing_ok=True)
+        yield place
+
+
+@pytest.mark.parametrize("state", ["read-only", "full"])
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (POOL.replace("-o study", "-o small/other"), 2),
+        ("study judge small/study --judge ben --no-browser", 2),
+        ("study estimate small/study", 2),
+        ("study plan small/study", 0),
+    ],
+)
+def test_a_disk_that_takes_nothing_is_one_sentence_and_reading_goes_on(
+    world: Path, small: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], state: str, line: str, code: int
+):
+    if state == "full":
+        with suppress(OSError), (small / "ballast").open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+    before = {path: path.read_bytes() for path in small.rglob("*") if path.is_file()}
+
+    found = run(line, monkeypatch)
+
+    said = capfd.readouterr().err
+    assert (found, said.count("\n") == 1 or code == 0, "Traceback" in said) == (code, True, False), said
+    after = {path: path.read_bytes() for path in small.rglob("*") if path.is_file() and path.name != ".rankwell.lock"}
+    assert {path for path in after if after[path]} == {path for path in before if before[path]}
