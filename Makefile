@@ -56,15 +56,14 @@ docs: $(VENV)/installed-$(EXTRAS)
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/everybody.py $(BENCH)
 
-# Every harness in full: changed files, full disks, values against other packages. SOAK is the minutes of each, SEED its draws.
+# Every harness in full: changed files, killed commands, full disks, values against other packages; -j2 runs two at once. SOAK is
+# the minutes of each, SEED its draws.
 SOAK ?= 60
-SEED ?= $(shell date +%s)
-soak: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED)
-	$(BIN)/python tools/fuzz_atheris.py --minutes $(SOAK) --seed $(SEED)
-	$(BIN)/python tools/kill_commands.py --minutes $(SOAK) --seed $(SEED)
-	$(BIN)/python tools/full_disk.py --minutes $(SOAK) --seed $(SEED)
-	$(BIN)/python tools/peers.py --minutes $(SOAK) --seed $(SEED)
+SEED := $(or $(SEED),$(shell date +%s))
+HARNESSES := fuzz fuzz_atheris kill_commands full_disk peers
+soak: $(HARNESSES:%=soak-%)
+soak-%: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python tools/$*.py --minutes $(SOAK) --seed $(SEED)
 
 # The fuzzers of the compiled kernel under the address and undefined-behaviour sanitizers, on a copy (Linux, GCC).
 SANITIZED := build/sanitized
