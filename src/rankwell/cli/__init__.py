@@ -97,6 +97,8 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    import re
+
     from rankwell.core.kernels.workers import threads_from
     from rankwell.errors import BadUsage, shown
 
@@ -105,6 +107,8 @@ def _run(arguments: list[str]) -> int:
             word.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise BadUsage(f"{shown(word)} has half a character; correct it.") from error
+        if len(word) > 399 and re.search(r"\d{400}", word):
+            raise BadUsage(f"{shown(word)} has a number of 400 digits or more; correct it.")
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options, threads = _without_threads(arguments[:end])
     with threads_from(threads):

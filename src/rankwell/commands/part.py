@@ -2,7 +2,7 @@
 
 import os
 
-from rankwell.errors import BadUsage, printable
+from rankwell.errors import BadUsage, printable, shown
 from rankwell.executors import slurm_ranges
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
@@ -38,9 +38,9 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
 def _number_of_job() -> int:
     """The index of the array's element. Raises BadUsage where the environment has none, or two different ones."""
     given = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
-    odd = next((name for name, text in given.items() if not text.isdecimal()), None)
+    odd = next((name for name, text in given.items() if not text.isdecimal() or len(text) > 18), None)
     if odd is not None:
-        raise BadUsage(f"{odd} is {given[odd]!r}; expected an integer.")
+        raise BadUsage(f"{odd} is {shown(given[odd])}; expected an integer.")
     offset = int(given.pop(_OFFSET, "0"))
     if not given:
         raise BadUsage(f"INDEX is missing, and no array job sets {', '.join(_VARIABLES)}; name a part, or --status.")

@@ -32,7 +32,7 @@ def processors() -> int:
         return min([wanted, *_LIMITS])
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    others = [int(first)] if first.isascii() and first.isdecimal() and int(first) else []
+    others = [int(first)] if first.isascii() and first.isdecimal() and len(first) < 10 and int(first) else []
     return min([number, *filter(None, [_quota()]), *others, *_LIMITS])
 
 
@@ -62,7 +62,7 @@ def threads_from(text: str | None) -> Generator[None]:
 
 def read_threads(name: str, text: str) -> int:
     """The number of threads that an option or a variable of a name gives. Raises BadUsage for anything but a positive integer."""
-    if not text.isascii() or not text.isdecimal() or not int(text):
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not int(text):
         raise BadUsage(f"{name} {text!r}: expected a positive integer.")
     return int(text)
 

@@ -16,7 +16,7 @@ from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
@@ -87,8 +87,8 @@ class Sample:
     def draw(cls, items: Sequence[str], options: AgreementOptions) -> "Sample":
         """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput."""
         size, n = options.samples, len(items)
-        if isinstance(size, str) and size != "all" and not size.isdecimal():
-            raise BadUsage(f"--samples {size!r}: expected a positive integer, or all.")
+        if isinstance(size, str) and size != "all" and not (size.isdecimal() and len(size) < 19):
+            raise BadUsage(f"--samples {shown(size)}: expected a positive integer, or all.")
         labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
         if requested >= n:
             return cls(np.arange(n, dtype=np.int64), items, labels, requested)

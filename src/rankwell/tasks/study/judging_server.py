@@ -1,6 +1,7 @@
 """The server of one judge's session: on this machine only, for the browser that has the token, and for its own page."""
 
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -121,8 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, self.server.page.text, _HTML, {"Content-Security-Policy": policy})
         elif self.path == "/state":
             self._send_json(self.server.session.state())
-        elif (found := self.path.split("/"))[1] == "items" and len(found) == 4 and all(map(str.isdecimal, found[2:])):
-            self._send_json(self.server.session.item(int(found[2]), int(found[3])))
+        elif found := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
+            self._send_json(self.server.session.item(int(found[1]), int(found[2])))
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
@@ -160,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> bytes:
         """The content of the request. Raises _Refused for one that is too long, or of unknown length."""
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MOST_BYTES or "Transfer-Encoding" in self.headers:
+        if not length.isdecimal() or len(length) > 18 or int(length) > MOST_BYTES or "Transfer-Encoding" in self.headers:
             self.close_connection = True
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES} bytes")
         return self.rfile.read(int(length))
