@@ -4,8 +4,10 @@ A world is one run with its truth as plain mappings. `MAKERS` says for each type
 what the oracles of its measures read as `grades`), how a view comes of a world, and how the oracles break ties.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from oracles import answers
+from oracles import rag as rag_oracle
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
 from rankwell.core.tables import Judgments, offsets_of, sort_ids
@@ -20,6 +23,8 @@ from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
+from rankwell.tasks.rag.citations import CitedStatements, Statement
+from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
 
 Run = dict[str, dict[str, float]]
 KINDS = ("absent", "empty", "nothing judged", "nothing relevant", "constant", "single", "long", "all unjudged") + 8 * ("mixed",)
@@ -244,11 +249,69 @@ def _join_answers(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
     return AnswerPairs.pair(questions, predictions, retrieved={each: truth[each]["found"] for each in ids})
 
 
+@dataclass(frozen=True)
+class PassagesMaker(Maker):
+    """Worlds of questions with gold passages in one document and retrieved chunks of two, some the same and some that overlap."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        gold = [self._passage(random, ["d1"]) for _ in range(random.randint(1, 3))]
+        if kind in ("absent", "empty"):
+            return gold, None if kind == "absent" else {}
+        near = [(name, max(start - random.randint(0, 4), 0), end, words) for name, start, end, words in gold]
+        near = [(name, start, end, rag_oracle.DOCUMENTS[name][start:end]) for name, start, end, _ in near]
+        listed = [self._passage(random, ["d1", "d2"]) for _ in range({"single": 1, "long": 12}.get(kind, random.randint(1, 6)))]
+        listed += [] if kind == "nothing relevant" else random.sample([*gold, *near], random.randint(0, 2 * len(gold)))
+        return gold, {json.dumps(chunk): random.randrange(8) / 4 for chunk in listed}
+
+    def _passage(self, random: Random, names: list[str]) -> rag_oracle.Chunk:
+        name = random.choice(names)
+        start = random.randrange(len(rag_oracle.DOCUMENTS[name]) - 20)
+        end = start + random.randint(1, 20)
+        return name, start, end, rag_oracle.DOCUMENTS[name][start:end]
+
+
+def _join_passages(truth: Mapping[str, list[rag_oracle.Chunk]], run: Run) -> Any:
+    ids = tuple(sort_ids(truth))
+    return RetrievedPassages(
+        queries=ids,
+        gold=tuple(tuple(DocumentPassage(*each) for each in truth[query]) for query in ids),
+        chunks=tuple(
+            tuple(DocumentPassage(*rag_oracle.decode(each)) for each in final_order(run.get(query, {}))) for query in ids
+        ),
+        documents=rag_oracle.DOCUMENTS,
+        every_chunk=tuple(DocumentPassage(*each) for each in rag_oracle.EVERY),
+    )
+
+
+@dataclass(frozen=True)
+class CitationsMaker(Maker):
+    """Worlds of answers whose statements cite up to three documents, with a judgment of every set of them."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        if kind in ("absent", "empty"):
+            return {}, None if kind == "absent" else {}
+        found: dict[str, float] = {}
+        for _ in range(random.randint(1, 5)):
+            cited = random.sample("abcd", random.randint(0, 3))
+            sets = [list(each) for size in range(1, 4) for each in combinations(cited, size)]
+            judged = [(each, random.random() < 0.3 + 0.2 * len(each)) for each in sets]
+            found[json.dumps([cited, judged])] = random.randrange(8) / 4
+        return {}, found
+
+
+def _join_citations(truth: Mapping[str, Any], run: Run) -> Any:
+    ids = tuple(sort_ids(truth))
+    ranked = [[(item, *rag_oracle.statement(item)) for item in final_order(run.get(query, {}))] for query in ids]
+    return CitedStatements(ids, tuple(tuple(Statement(*each) for each in own) for own in ranked))
+
+
 MAKERS: dict[str, Maker] = {
     "AnswerPairs": AnswersMaker(truth=right_answers, nothing=dict, join=_join_answers),
+    "CitedStatements": CitationsMaker(truth=grades, nothing=dict, join=_join_citations),
     "JudgedRankings": Maker(truth=grades, nothing=dict, join=judged_rankings),
     "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),
     "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),
     "PreferenceRankings": Maker(truth=preferences, nothing=list, join=_join_preferences, ids_descend=False),
     "RankingPairs": PairsMaker(truth=similarities, nothing=dict, join=_join_pairs),
+    "RetrievedPassages": PassagesMaker(truth=grades, nothing=list, join=_join_passages),
 }

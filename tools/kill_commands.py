@@ -86,6 +86,8 @@ CASES = (
         ("answers grid worlds/answers/files.toml -o out", "answers grid worlds/answers/files.toml -o out --jobs 2"),
     ),
     Case("pairs", tuple(f"pairs {_PAIRS}:score {_PAIRS}:{name} -o out" for name in ("one", "two")), "report out"),
+    Case("rag", ("rag gold.jsonl chunks.jsonl -o out", "rag gold.jsonl chunks.jsonl -k 1 -o out"), "report out"),
+    Case("rag citations", tuple(f"rag citations supports.jsonl -c {name} -o out" for name in ("rankwell", "alce")), "report out"),
     Case("study pool", tuple(f"study pool one.run two.run {_TEXTS} -m {name} -o out" for name in ("SDCG@10", "P@5"))),
     Case("clips evaluate", tuple(f"clips evaluate {_CLIPS} {ties} -o out" for ties in ("", "--ties input")), "report out"),
     Case(
@@ -126,6 +128,7 @@ class Workplace:
         (self.inputs / "qrels").write_text("".join(f"{q} 0 {d} {self.rng.randrange(2)}\n" for q in queries for d in items[:20]))
         for name, ids in (("queries", queries), ("items", items)):
             (self.inputs / f"{name}.tsv").write_text("".join(f"{each}\tthe text of {each}\n" for each in ids))
+        self._passages(queries)
         for name in ("one", "two"):
             rows = [f"{q} Q0 {d} 1 {self.rng.random()} x\n" for q in queries for d in items]
             (self.inputs / f"{name}.run").write_text("".join(rows))
@@ -142,6 +145,15 @@ class Workplace:
             run(f"evaluate qrels {name}.run -o {name}", self.inputs)
         (self.inputs / "worlds").mkdir()
         worlds.build(self.inputs / "worlds")
+
+    def _passages(self, queries: list[str]) -> None:
+        """Gold passages, chunks and supports of every query."""
+        spans = [{"document": "d", "start": start, "end": start + 40} for start in range(0, 400, 20)]
+        gold = [{"id": query, "passages": self.rng.sample(spans, 2)} for query in queries]
+        found = [{"id": query, "chunks": self.rng.sample(spans, 5)} for query in queries]
+        judged = [{"id": query, "statement": "s", "citations": ["a"], "entailed": self.rng.random() < 0.5} for query in queries]
+        for name, rows in (("gold", gold), ("chunks", found), ("supports", judged)):
+            (self.inputs / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
     def _pictures(self, numbers: np.random.Generator) -> None:
         from PIL import Image

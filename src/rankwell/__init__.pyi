@@ -63,6 +63,8 @@ from rankwell.tasks.clips.options import ClipOptions as ClipOptions
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
+from rankwell.tasks.rag.options import CitationOptions
+from rankwell.tasks.rag.options import RagOptions as RagOptions
 from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
@@ -233,6 +235,15 @@ def evaluate_answers(
     progress: Callable[[str, int, int], None] | None = ...,
     options: AnswerOptions | None = ...,
 ) -> Results: ...
+def evaluate_citations(
+    supports: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    convention: str = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    options: CitationOptions | None = ...,
+) -> Results: ...
 def evaluate_clips(
     annotations: Any,
     embeddings: Any = ...,
@@ -300,6 +311,20 @@ def evaluate_instances(
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: InstanceOptions | None = ...,
+) -> Results: ...
+def evaluate_rag(
+    gold: Any,
+    retrieved: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    convention: str = ...,
+    k: int | None = ...,
+    documents: Any = ...,
+    every_chunk: Any = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    details: bool = ...,
+    options: RagOptions | None = ...,
 ) -> Results: ...
 def fuse(
     runs: Sequence[Any] | Mapping[str, Any],

@@ -41,6 +41,7 @@ def images(folder: Path) -> Path:
     return written(folder / "images.csv", "image,instance,split\na1,x,reference\na2,x,query\n")
 
 
+SPAN = {"document": "d", "start": 0, "end": 4}
 CALLS: dict[str, Callable[[Path], Any]] = {
     "agree": lambda _: rankwell.agree(np.eye(4), {"m": np.eye(4)}, k=1),
     "bench": lambda folder: rankwell.bench(bench_file(folder), folder / "results"),
@@ -52,9 +53,15 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
     "evaluate_answers": lambda folder: rankwell.evaluate_answers(squad(folder), {"q": "b"}, convention="squad2"),
+    "evaluate_citations": lambda _: rankwell.evaluate_citations(
+        [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
+    ),
     "evaluate_clips": lambda folder: rankwell.evaluate_clips(clips(folder), np.eye(2), ids=["a", "b"]),
     "evaluate_instances": lambda folder: rankwell.evaluate_instances(
         images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
+    ),
+    "evaluate_rag": lambda _: rankwell.evaluate_rag(
+        [{"id": "q", "passages": [SPAN]}], [{"id": "q", "chunks": [SPAN]}], measures="SpanR@1"
     ),
     "explain": lambda _: rankwell.explain("RR"),
     "find_hits": lambda folder: rankwell.find_hits(written(folder / "run", "q Q0 a 1 2.0 r\n"), Judgments.from_dict(TRUTH)),

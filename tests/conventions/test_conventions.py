@@ -15,6 +15,7 @@ from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.answers.conventions import AnswerConvention
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.instances.conventions import InstanceConvention
+from rankwell.tasks.rag.conventions import RagConvention
 
 
 @pytest.mark.parametrize("name", list(CONVENTIONS))
@@ -34,6 +35,7 @@ OWN = {
     "answers": AnswerConvention(()),
     "captions": CaptionConvention(),
     "instances": InstanceConvention(),
+    "rag": RagConvention(),
 }
 
 

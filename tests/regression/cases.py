@@ -23,6 +23,7 @@ _EXTRAS = {
     "h5py": r"^search/.*hdf5$",
     "torch": r"^search/(backend-torch|device)$",
     "faiss": r"^search/backend-faiss$",
+    "rapidfuzz": r"^rag/(ragas|similarity)$",
     "cv2": r"^instances/(sift|rootsift|match.*)$",
 }
 """Packages of extras by the cases that need them."""

@@ -1,0 +1,42 @@
+"""Citations of generated statements: whether what is cited entails them, and whether each citation is needed."""
+
+import numpy as np
+
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.tasks.rag.citations import CitedStatements
+
+_ALCE = "Gao, Yen, Yu and Chen 2023, Enabling large language models to generate text with citations, section 4; ALCE 246c476"
+_FURTHER = {"unjudged tail": "every further statement has to be supported as well"}
+
+
+@measure("CitationR", source=_ALCE, aliases="citation_rec", exempt=_FURTHER)
+def citation_recall(view: CitedStatements) -> Floats:
+    """The share of the statements of an answer that are entailed by all that they cite; one that cites nothing is not.
+
+    >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
+    >>> one = Statement("s1", frozenset("a"), {frozenset("a"): True})
+    >>> citation_recall(CitedStatements(("q",), ((one, Statement("s2", frozenset(), {})),))).tolist()
+    [0.5]
+    """
+    shares = [sum(each.is_supported for each in own) / len(own) if own else 0.0 for own in view.statements]
+    return np.array(shares, dtype=np.float64)
+
+
+@measure("CitationP", source=_ALCE, aliases="citation_prec")
+def citation_precision(view: CitedStatements) -> Floats:
+    """The share of the citations of an answer that support their statements; 0 without citations.
+
+    A citation does where all citations of its statement entail it, and it either entails the statement by itself or the others do
+    not without it.
+
+    >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
+    >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")
+    >>> citation_precision(CitedStatements(("q",), ((Statement("s", both, {both: True, a: True, b: False}),),))).tolist()
+    [0.5]
+    """
+    values: list[float] = []
+    for own in view.statements:
+        cited = sum(len(each.cited) for each in own)
+        values.append(sum(each.precise for each in own) / cited if cited else 0.0)
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,96 @@
+"""Passages of documents: the gold ones of a question, and the chunks retrieved for it, as positions and as texts."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from rankwell.core.tables import Ints
+from rankwell.errors import BadUsage
+
+Unit = Literal["characters", "words"]
+Span = tuple[int, int]
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class DocumentPassage(NamedTuple):
+    """A part of a document. start, end: in characters, the end exclusive, -1 where unknown. text: None where unknown."""
+
+    document: str | None
+    start: int = -1
+    end: int = -1
+    text: str | None = None
+
+    @property
+    def span(self) -> Span:
+        """The position in characters."""
+        return self.start, self.end
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievedPassages:
+    """The gold passages of each question, and the chunks retrieved for it, best first.
+
+    documents: texts by id, for words. every_chunk: all chunks of the collection, where known.
+    """
+
+    queries: tuple[str, ...]
+    gold: tuple[tuple[DocumentPassage, ...], ...]
+    chunks: tuple[tuple[DocumentPassage, ...], ...]
+    documents: Mapping[str, str] = field(default_factory=dict[str, str])
+    every_chunk: tuple[DocumentPassage, ...] = ()
+    _words: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict[str, tuple[list[int], list[int]]])
+
+    def take(self, queries: Ints) -> "RetrievedPassages":
+        """The view of some questions only, in the order given by their indices."""
+        gold, chunks = ([of[place] for place in queries.tolist()] for of in (self.gold, self.chunks))
+        return replace(self, queries=tuple(self.queries[place] for place in queries), gold=tuple(gold), chunks=tuple(chunks))
+
+    def spans(self, passages: Iterable[DocumentPassage], unit: Unit) -> dict[str, list[Span]]:
+        """The parts of each document that passages cover, in units, as disjoint spans in order.
+
+        A word is a run of letters, digits and underscores, or any other single character that is not a blank; it is covered where
+        one of its characters is. Raises BadUsage for a passage without a position, and for words of an unknown text.
+        """
+        found: dict[str, list[Span]] = {}
+        for each in passages:
+            if each.document is None or each.start < 0:
+                what = f"a passage without a position ({(each.text or '')[:40]!r})"
+                raise BadUsage(f"{what}; give document, start and end, or choose ContextP and ContextR, which compare texts.")
+            found.setdefault(each.document, []).append(each.span if unit == "characters" else self._in_words(each))
+        return {document: merged(spans) for document, spans in found.items()}
+
+    def _in_words(self, passage: DocumentPassage) -> Span:
+        document = str(passage.document)
+        if document not in self._words:
+            if document not in self.documents:
+                raise BadUsage(
+                    f"unit='words': the text of the document {document!r} is unknown; name a file with it by --documents."
+                )
+            words = list(_WORD.finditer(self.documents[document]))
+            self._words[document] = [each.start() for each in words], [each.end() for each in words]
+        starts, ends = self._words[document]
+        first = bisect_right(ends, passage.start)
+        return first, max(first, bisect_left(starts, passage.end))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The union of spans, as disjoint ones in order."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def size(spans: Iterable[Span]) -> int:
+    """The sum of the lengths of spans."""
+    return sum(end - start for start, end in spans)
+
+
+def shared(one: Sequence[Span], other: Sequence[Span]) -> int:
+    """The size of the intersection of two unions of spans."""
+    return size(one) + size(other) - size(merged([*one, *other])) if one and other else 0

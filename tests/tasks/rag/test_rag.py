@@ -1,0 +1,216 @@
+"""Retrieval for generation: the figures of peers, the forms of files, and what is refused."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankwell as rw
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from tasks.rag import smallest
+
+ROOT = Path(__file__).parents[3]
+PEERS = json.loads((ROOT / "tests" / "golden" / "rag.json").read_text(encoding="utf-8"))
+
+
+def passage(span: dict[str, Any], document: str = "") -> dict[str, Any]:
+    """A span of chunking_evaluation in rankwell's form."""
+    return {"document": span.get("corpus_id", document), "start": span["start_index"], "end": span["end_index"]}
+
+
+def values(result: rw.Results) -> dict[str, list[float | None]]:
+    """The values of each measure by its label, in the order of the questions."""
+    found: dict[str, list[float | None]] = {}
+    for row in result.per_query():
+        found.setdefault(row["label"], []).append(row["value"])
+    return found
+
+
+# ---- peers ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", PEERS["chunking_evaluation"])
+def test_the_convention_chunking_evaluation_has_its_figures(case: dict[str, Any]):
+    gold = [
+        {"id": each["question"], "passages": [passage(span, each["corpus_id"]) for span in each["references"]]}
+        for each in case["questions"]
+    ]
+    found = [
+        {"id": each["question"], "chunks": [passage(chunk) for chunk in chunks]}
+        for each, chunks in zip(case["questions"], case["retrieved"], strict=True)
+    ]
+    every = [passage(chunk) for chunk in case["every"]]
+
+    result = rw.evaluate_rag(gold, found, list(case["figures"]), convention="chunking_evaluation", every_chunk=every)
+
+    own = values(result)
+    for name, expected in case["figures"].items():
+        assert own[name] == pytest.approx(expected, abs=1e-12), name
+        assert result[name] == pytest.approx(np.mean(expected))
+        assert next(row.sd for row in result.summary if row.label == name) == pytest.approx(np.std(expected))
+
+
+@pytest.mark.parametrize("case", PEERS["ragas"])
+def test_the_convention_ragas_has_its_figures(case: dict[str, Any]):
+    pytest.importorskip("rapidfuzz")
+
+    result = rw.evaluate_rag([case], [case], convention="ragas")
+
+    # RAGAS adds 1e-10 to the divisor.
+    assert {row.label: row.mean for row in result.summary} == pytest.approx(case["figures"], abs=1e-9)
+
+
+@pytest.mark.parametrize("case", PEERS["alce"])
+def test_the_convention_alce_has_its_figures(case: dict[str, Any]):
+    result = rw.evaluate_citations(case["rows"], convention="alce")
+
+    assert {row.label: row.mean for row in result.summary} == pytest.approx(case["figures"], abs=1e-9)
+    assert {row.unit for row in result.summary} == {"percent"}
+
+
+# ---- what counts ----------------------------------------------------------------------------------------------------------
+
+
+def test_gold_text_in_several_documents_counts_in_each():
+    spans = [{"document": "a", "start": 0, "end": 4}, {"document": "b", "start": 0, "end": 4}]
+    gold, found = [{"id": "q", "passages": spans}], [{"id": "q", "chunks": [{"document": "b", "start": 2, "end": 6}]}]
+
+    result = rw.evaluate_rag(gold, found)
+
+    assert [row.mean for row in result.summary] == [0.5, 0.25, 0.2]
+    with pytest.raises(BadUsage, match="2 documents"):
+        rw.evaluate_rag(gold, found, convention="chunking_evaluation")
+
+
+def test_a_paraphrase_is_found_by_its_words_and_the_rules_say_how():
+    gold = [{"id": "q", "passages": ["The museum opens at ten in the morning"]}]
+    found = [{"id": "q", "chunks": ["In the morning, the museum opens its doors at ten"]}]
+
+    result = rw.evaluate_rag(gold, found, ["ContextR(similarity='words',threshold=0.6)", "ContextP(similarity='words')"])
+
+    assert [row.mean for row in result.summary] == [1, 1]
+    assert "ContextR(similarity='words',threshold=0.6)" in result.rules["measures"]
+
+
+def test_texts_come_from_the_documents_where_only_positions_are_given():
+    documents = {"d": "The museum opens at ten. Dogs stay out."}
+    gold = [{"id": "q", "passages": [{"document": "d", "start": 0, "end": 24}]}]
+    found = [{"id": "q", "chunks": ["The museum opens at ten."]}]
+
+    assert rw.evaluate_rag(gold, found, "ContextR(similarity='words')", documents=documents).summary[0].mean == 1
+    with pytest.raises(BadUsage, match="is unknown"):
+        rw.evaluate_rag(gold, found, "ContextR(similarity='words')")
+
+
+def test_a_question_without_a_line_has_nothing_retrieved_and_unknown_ones_are_ignored():
+    gold = [{"id": name, "passages": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "b")]
+    found = [{"id": name, "chunks": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "c")]
+
+    result = rw.evaluate_rag(gold, {"mine": found}, "SpanR@5")
+
+    assert values(result) == {"SpanR@5": [1.0, 0.0]}
+    assert result.counts["mine"] == {"queries_counted": 2, "queries_missing": 1, "queries_unknown": 1}
+    assert len(result.notes) == 2
+    with pytest.raises(NothingToEvaluate, match="written in two ways"):
+        rw.evaluate_rag(gold[:1], found[1:], "SpanR@5")
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------------
+
+SPAN = '{"document": "d", "start": 0, "end": 4}'
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "is empty"),
+        ("[1]", "expected a JSON object"),
+        ("{", "gold.jsonl:1"),
+        ('{"id": "q", "passages": []}', "no gold passage"),
+        ('{"id": "q"}', "passages is missing"),
+        ('{"id": true, "passages": ["x"]}', "id is True"),
+        ('{"id": "q", "passages": "x"}', "passages is 'x'; expected a list"),
+        ('{"id": "q", "passages": [3]}', "expected a list of passages"),
+        ('{"id": "q", "passages": [{}]}', r"passages\[0\]: text is missing"),
+        ('{"id": "q", "passages": [{"document": "d", "start": 4, "end": 4}]}', "the end|end after"),
+        ('{"id": "q", "passages": [{"document": "d", "start": -1, "end": 4}]}', "start is -1"),
+        ('{"id": "q", "passages": [{"document": "d", "start": 0.5, "end": 4}]}', "start is 0.5"),
+        ('{"id": "q", "passages": [{"start": 0, "end": 4}]}', "document is missing"),
+        ('{"id": "q", "passages": [{"document": "d", "start": 0, "end": 99}]}', "10 characters"),
+        ('{"id": "q", "passages": [{"document": "d", "start": 0, "end": 4, "text": "abcd"}]}', "positions count"),
+        (f'{{"id": "q", "passages": [{SPAN}]}}\n{{"id": "q", "passages": [{SPAN}]}}', "gold.jsonl:2: the id 'q'"),
+    ],
+)
+def test_bad_rows_are_named_with_their_place(tmp_path: Path, line: str, message: str):
+    (tmp_path / "gold.jsonl").write_text(line, encoding="utf-8")
+
+    with pytest.raises((BadInput, DuplicateItem), match=message):
+        rw.evaluate_rag(tmp_path / "gold.jsonl", [{"id": "q", "chunks": []}], documents={"d": "0123456789"})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(["a", "b"], True), (["a"], True)], r"\{b\} entails the statement 's' is not judged"),
+        ([(["a"], False), (["b"], False)], r"\{a, b\} entails"),
+        ([(["a", "b", "c"], True), (["a"], True), (["b"], True), (["c"], False)], r"\{a, b\} entails"),
+        ([([], True)], "cites nothing is not entailed"),
+        ([(["a"], True), (["a"], True)], "judged before"),
+        ([(["a"], "yes")], "entailed is 'yes'"),
+        ([([None], True)], "each is None"),
+    ],
+)
+def test_a_set_of_citations_that_is_not_judged_is_an_error(rows: list[tuple[Any, Any]], message: str):
+    lines = [{"id": "q", "statement": "s", "citations": cited, "entailed": entailed} for cited, entailed in rows]
+
+    with pytest.raises((BadInput, DuplicateItem), match=message):
+        rw.evaluate_citations(lines)
+
+
+def test_sets_that_decide_nothing_need_not_be_judged():
+    rows = [{"id": "q", "statement": "s", "citations": ["a", "b"], "entailed": False}]
+
+    assert [row.mean for row in rw.evaluate_citations(rows).summary] == [0, 0]
+
+
+def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    from rankwell.tasks.rag.similarity import similarity_of
+
+    similarity_of.cache_clear()
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+
+    with pytest.raises(rw.errors.MissingExtra, match=r"rankwell\[rag\]"):
+        rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}])
+
+
+def test_the_example_of_the_documentation_ends_in_a_page(tmp_path: Path):
+    text = (ROOT / "docs" / "rag.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "example.py").write_text(script, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True
+    )
+
+    assert done.stdout.strip() in text, "docs/rag.md shows another table"
+    assert "<html" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_commands_print_what_python_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    smallest.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    from rankwell.cli import main
+
+    for line in (smallest.COMMAND, "rag citations supports.jsonl"):
+        monkeypatch.setattr(sys, "argv", ["rankwell", *line.split()])
+        assert main() == 0
+    printed = capsys.readouterr().out
+    assert str(rw.evaluate_rag("gold.jsonl", "bm25.jsonl")).splitlines()[2] in printed
+    assert "CitationR" in printed
