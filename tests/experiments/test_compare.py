@@ -508,3 +508,29 @@ def test_sentences_say_where_the_verdict_does_not_hold():
     assert verdict(found(None), family=family) == "Nothing can be said of B and A: no query counts for both by nDCG@10."
     assert "no interval below 10 queries (n = 4)" in verdict(found(interval=None, n=4), family=family)
     assert "Holm" not in verdict(found(), family=Family("holm", 1, ""))
+
+
+def test_a_verdict_says_why_its_test_disagrees_with_its_interval():
+    plain = Family("holm", 1, "")
+    unclear = found(decisive=False, p=0.0625)
+
+    assert "; the interval excludes 0, but only 5 queries differ, which cannot give a p below 0.0625; " in verdict(
+        unclear._replace(differing=5), family=plain
+    )
+    assert "; the interval excludes 0, but the test decides; " not in verdict(unclear, family=plain)
+    assert "; the interval excludes 0, but" not in verdict(found(decisive=False, interval=(-0.01, 0.03)), family=plain)
+    assert "; the interval, which is not corrected for several tests, excludes 0, but the test decides; " in verdict(
+        unclear, family=Family("holm", 3, "over 3 pairs")
+    )
+    assert "; the interval includes 0, but the test decides" in verdict(found(interval=(-0.01, 0.03)), family=plain)
+    assert "but the test decides" not in verdict(found(), family=plain)
+
+
+def test_five_queries_that_differ_cannot_decide():
+    one = [0.5] * 55 + [0.9] * 5
+    values = [values_of("A", "AP", [0.5] * 60), values_of("B", "AP", one)]
+
+    result = compare_values(values)
+
+    assert result.differences[0]["ci_low"] > 0
+    assert "only 5 queries differ, which cannot give a p below 0.0625" in result.verdicts[0]

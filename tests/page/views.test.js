@@ -8,7 +8,7 @@ const world = smallData();
 world.items.id.push("🌍 the paris");
 world.queries.attributes.right = ['["Paris"]', null, null, null, null, null];
 openPage(world);
-const {data} = await load(`${ASSETS}/data.js`);
+const {data, queries, shownStates} = await load(`${ASSETS}/data.js`);
 const {rankedRows, registerView, taskView} = await load(`${ASSETS}/views.js`);
 
 const TASKS = new URL("../../src/rankwell/tasks/", import.meta.url);
@@ -93,4 +93,19 @@ test("agreement counts what was found within the reference's cut", () => {
 
   assert.deepEqual(["kept", "lost", "other"].map(kind => view.summary(4).ofClass("strip")[0].ofClass(kind).length), [1, 1, 1]);
   assert.match(view.result(data.lists[4][0][1]).textContent, /margin −0\.0040as good as counted/);
+});
+
+test("a legend has the states that the page can show", () => {
+  const lists = data.lists;
+  assert.deepEqual(shownStates(), ["relevant", "nonrelevant", "unjudged", "junk"]);
+  data.lists = {};
+  assert.deepEqual(shownStates(), ["relevant", "nonrelevant"]);
+  queries.unjudged = [[], []];
+  assert.deepEqual(shownStates(), ["relevant", "nonrelevant", "unjudged"]);
+  const first = queries.first;
+  delete queries.first;
+  assert.deepEqual(shownStates(), []);
+  delete queries.unjudged;
+  Object.assign(queries, {first});
+  Object.assign(data, {lists});
 });

@@ -4,7 +4,7 @@ import test from "node:test";
 
 import {ASSETS, load} from "./page.js";
 
-const {counted, say} = await load(`${ASSETS}/words.js`);
+const {counted, KEYS, renameQueries, say, SIGNS} = await load(`${ASSETS}/words.js`);
 
 test("one is singular, everything else plural", () => {
   assert.deepEqual([counted(1, "id"), counted(0, "id"), counted(2000, "query"), counted(1, "query")], ["1 id", "0 ids", "2,000 queries", "1 query"]);
@@ -33,4 +33,16 @@ test("words of tasks have plural forms", async () => {
   assert.deepEqual([answers.say.rights(1), answers.say.rights(2)], ["right answer", "right answers"]);
   assert.deepEqual([clips.say.caption(1), clips.say.caption(9)], ["Keywords of the first result", "Keywords of the first 9 results"]);
   assert.equal(clips.say.several(2, 3, 9), "2 keywords are missing in 3 of 9");
+});
+
+test("a task's own name for a query is in every word, and names of runs are left alone", () => {
+  renameQueries("pair", "pairs");
+
+  // A function asks for the name, and has no word of its own for it.
+  const own = /NOUNS\.query|"query"|queries\(\)/g;
+  const written = Object.entries(say).map(([name, each]) => [name, typeof each === "function" ? String(each).replace(own, "") : JSON.stringify(each)]);
+  for (const [name, text] of [...written, ["keys", JSON.stringify(KEYS)], ["signs", JSON.stringify(SIGNS)]]) assert.doesNotMatch(text, /quer(y|ies)\b/i, name);
+  assert.equal(counted(2, "query"), "2 pairs");
+  assert.equal(say.soleVerdict("query 7", "AP 0.5", null, 1), "query 7: AP 0.5, over 1 pair");
+  assert.equal(say.queriesView, "Pairs");
 });

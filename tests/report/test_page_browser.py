@@ -665,6 +665,41 @@ def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path,
         assert browser.run("document.documentElement.scrollWidth") <= width
 
 
+def test_names_of_systems_break_between_their_words_only(browser: Page, tmp_path: Path):
+    cells = [SystemFigure("first_sentences-of/docs", data_set, 80.0, 4) for data_set in ("paintings", "cabinets", "others")]
+    page = tmp_path / "table.html"
+    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    # Pieces of text that are on one line, from the tops of single letters.
+    lines = """(name => {
+        const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), found = {};
+        for (let node = walker.nextNode(); node; node = walker.nextNode())
+            for (let place = 0; place < node.length; place += 1) {
+                const range = document.createRange();
+                range.setStart(node, place);
+                range.setEnd(node, place + 1);
+                const top = Math.round(range.getBoundingClientRect().top);
+                found[top] = (found[top] ?? "") + node.data[place];
+            }
+        return Object.values(found);
+    })(document.querySelector("tbody th"))"""
+    with width_of(browser, 390):
+        browser.open(page)
+        found = browser.run(lines)
+    assert len(found) > 1
+    assert all(line[-1] in "_-/" for line in found[:-1])
+
+
+def test_bars_of_differences_share_their_axis(browser: Page, plain: Path):
+    browser.open(plain, "#queries?sort=id")
+
+    axes = browser.run(
+        "Array.from(document.querySelectorAll('.delta-bar .zero'), each => Math.round(each.getBoundingClientRect().left))"
+    )
+    assert "0.0000" in browser.texts(".col-delta span")
+    assert len(axes) > 10
+    assert len(set(axes)) == 1
+
+
 def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path: Path):
     figures = {"b": 9.5, "a": 80.0, "c": 10.25, "none": None}
     cells = [SystemFigure(name, "m", mean, 4, gap="" if mean else "failed") for name, mean in figures.items()]

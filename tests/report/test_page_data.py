@@ -20,6 +20,7 @@ import pytest
 from answer_forms import lines, qa, squad, written
 from rankwell.cli import main
 from rankwell.core.options import overwriting
+from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.experiments.pages import write_report
@@ -30,6 +31,7 @@ from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, docu
 from rankwell.report.present import present
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
+from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 from rankwell.tasks.runs.evaluation import evaluate
 
 HOSTILE = [
@@ -774,3 +776,29 @@ def test_the_page_does_not_tell_where_its_folders_lie(tmp_path: Path, monkeypatc
     assert "ties is x in results and y in other" in data_of(absolute[0])["notes"]
     both, _ = write_report([first, other], tmp_path / "both.html", title="t")
     assert any(note.startswith("ties is x in a/results and y in b/results") for note in data_of(both[0])["notes"])
+
+
+@pytest.mark.parametrize(("targets", "first"), [([0, 1, 1, 0] * 3, "AP"), ([0, 1, 2, 5] * 3, "Spearman")])
+def test_a_page_of_pairs_speaks_of_pairs_and_leads_with_what_they_are_judged_by(tmp_path: Path, targets: list[float], first: str):
+    expected, names = np.array(targets, float), [f"p{row:02}" for row in range(len(targets))]
+    compared = [
+        ModelPairs(run, None, ScoredPairs(names, expected, expected + np.resize(shift, len(targets))))
+        for run, shift in (("near", [0.1, -0.2, 0.3]), ("far", [1.5, -2.0]))
+    ]
+    present(evaluate_pairs(PairInputs(compared, {}, [], {}), PairOptions(), details=True), output=tmp_path, charts=False)
+
+    write_report([tmp_path], tmp_path / "report.html")
+
+    data = data_of(tmp_path / "report.html")
+    assert data["noun"] == ["pair", "pairs"]
+    assert data["measures"][0]["label"] == first
+    assert not {"relevant", "first", "unjudged"} & set(data["queries"])
+    assert data["shown"]["rule"] == ""
+    own = data["queries"]["attributes"]
+    assert own["target"] == targets
+    assert own["similarity of far"] == pytest.approx(compared[1].scored.similarities.tolist())
+    # What is tested has a value for each pair; the others are named.
+    assert {data["measures"][each["measure"]]["label"] for each in data["differences"]} == {"MAE", "MSE", "MAE(fit='affine')"}
+    (said,) = [note for note in data["notes"] if note.startswith("not compared, as figures of all pairs together: ")]
+    assert said.split(": ")[1].split(", ")[0] == first
+    assert "queries" not in json.dumps([data["verdicts"], data["notes"], data["charts"]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.report.page.document import render_page
-from rankwell.report.page.scripts import join_modules, view_marks
+from rankwell.report.page.scripts import join_modules, query_noun, view_marks
 
 
 def tree(folder: Path, modules: dict[str, str]) -> Path:
@@ -113,4 +113,5 @@ def test_marks_of_a_view_decide_the_data_and_are_not_part_of_the_page():
     assert view_marks("answers") == {"keyed", "partial"}
     assert view_marks("captions") == {"keyed"}
     assert view_marks("instances") == view_marks("runs") == view_marks("../runs") == set()
+    assert (query_noun("pairs"), query_noun("captions")) == (("pair", "pairs"), ("query", "queries"))
     assert "@page" not in render_page("{}", "title", parted=False)

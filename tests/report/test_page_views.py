@@ -13,6 +13,7 @@ pytest.importorskip("selenium")
 import rankwell as rw
 from answer_forms import lines, qa, squad, written
 from browsing import Page
+from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import write_result
@@ -24,6 +25,7 @@ from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.images import ImageEntry, Images
+from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'
 
@@ -263,3 +265,24 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
         quiet(browser)
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_pairs_show_their_target_and_similarities_and_nothing_of_lists(browser: Page, tmp_path: Path) -> None:
+    names, targets = [f"p{row:02}" for row in range(12)], np.array([0.0, 1.0, 1.0] * 4)
+    scored = ScoredPairs(names, targets, targets + np.linspace(0.25, 3.0, 12))
+    inputs = PairInputs([ModelPairs("model", None, scored)], {}, [], {})
+    present(evaluate_pairs(inputs, PairOptions(), details=True), output=tmp_path, charts=False)
+    write_report([tmp_path], tmp_path / "report.html")
+
+    browser.open(tmp_path / "report.html", "#queries?query=p11")
+
+    assert browser.texts("#to-queries span")[0] == "Pairs"
+    assert [each.split("\n")[0] for each in browser.texts("#table thead th")] == ["Pair", "MAE"]
+    assert browser.column("id")[0] == "p11"
+    assert browser.texts("#detail .chips .chip") == ["target similarity 1", "similarity of model 4"]
+    assert browser.texts("#detail .empty, #detail .legend") == []
+    browser.click("#help-open")
+    assert "B 9 ↑8" not in browser.texts("#help .signs dt")
+    assert browser.texts("#help .legend span") == []
+    assert "quer" not in " ".join(browser.texts("#help dd, #shown, #queries h1")).lower()
+    quiet(browser)

@@ -4,6 +4,7 @@ import math
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -87,6 +88,12 @@ def test_one_query_has_no_sd_and_a_note_says_so():
         "no interval below 10 counted queries (here 1 to 9): run nDCG@10, run AP",
         "no sd with a single counted query: run nDCG@10",
     ]
+
+
+def test_notes_have_the_names_of_the_table():
+    named = replace(make([0.5], measure="Success@1"), label="R@1")
+
+    assert summary_notes([named])[-1] == "no sd with a single counted query: run R@1"
 
 
 def test_ten_queries_have_an_interval_and_nine_have_none():

@@ -261,7 +261,7 @@ class ResultsBuilder:
         found, source, in_input_order = run.measured(each.measure)
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
-            self.notes.append(f"{each.measure} has no closed form under random order of ties; {run.tied_items}")
+            self.notes.append(f"{each.label} has no closed form under random order of ties; {run.tied_items}")
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]

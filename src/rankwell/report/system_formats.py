@@ -1,6 +1,7 @@
 """Systems × data sets as text in every format, and as one page of HTML, which opens from disk."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -124,9 +125,9 @@ def _section(table: SystemTable, *, titled: bool) -> str:
 def _html_figures(table: SystemTable) -> str:
     lines: list[str] = []
     for name, published, cells in table.lines:
-        letter = f" <sup>{table.letters[name]}</sup>" if name in table.letters else ""
+        letter = f"&nbsp;<sup>{table.letters[name]}</sup>" if name in table.letters else ""
         links = {table.links.get((name, dataset)) for dataset in cells} - {None}
-        own = _linked(_safe(name), links.pop() if len(links) == 1 else None)
+        own = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
         own += " <small>published</small>" if published else letter
         row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
         lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
@@ -173,6 +174,11 @@ def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = F
 
 def _html_cost(cell: str) -> str:
     return f'<td class="number">{cell}</td>' if cell.replace(".", "", 1).isdecimal() else f"<td>{_safe(cell)}</td>"
+
+
+def _breakable(name: str) -> str:
+    """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere inside a word."""
+    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", _safe(name))
 
 
 def _safe(text: Any) -> str:

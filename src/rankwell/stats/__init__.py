@@ -141,7 +141,7 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
 
 
 def _named(values: Sequence[Values]) -> str:
-    names = list(dict.fromkeys(f"{each.run} {each.measure}" for each in values))
+    names = list(dict.fromkeys(f"{each.run} {each.label}" for each in values))
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 

@@ -15,6 +15,7 @@ class MeasuredDifference(NamedTuple):
     """A difference and its test, run less against; None where there are too few queries.
 
     part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value is at most the level.
+    differing: the queries with a difference, of a test that counts their signs; None of other tests.
     """
 
     run: str
@@ -29,6 +30,7 @@ class MeasuredDifference(NamedTuple):
     decisive: bool
     detectable: float | None = None
     part: str = ""
+    differing: int | None = None
 
     @property
     def ahead(self) -> bool | None:
@@ -41,7 +43,7 @@ class MeasuredDifference(NamedTuple):
 class Family(NamedTuple):
     """A family of tests: the correction of their p-values, their number, and their name.
 
-    secondary: whether measures other than the first are secondary, each with a family of its own.
+    secondary: whether measures other than the first are secondary, each with a family of its own. noun: for the queries.
     """
 
     correction: str
@@ -50,6 +52,7 @@ class Family(NamedTuple):
     level: float = 0.95
     power: float = 0.8
     secondary: bool = True
+    noun: str = "queries"
 
     @property
     def words(self) -> str:
@@ -98,8 +101,8 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: M
 
 def _clause(found: MeasuredDifference, family: Family) -> str:
     size = _amount(found)
-    evidence = [_interval(found, family.level), p_text(found.p), family.words]
-    sure = ", ".join(part for part in evidence if part)
+    evidence = [_interval(found, family), p_text(found.p), family.words]
+    sure = ", ".join(part for part in evidence if part) + _disagreement(found, family)
     if found.decisive and found.ahead is not None:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
@@ -107,8 +110,24 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     smallest = ""
     if found.detectable is not None:
         size = figure(found.detectable, found.unit)
-        smallest = f"; {found.n} queries show differences from about {size} on, {100 * family.power:g} % of the time"
+        smallest = f"; {found.n} {family.noun} show differences from about {size} on, {100 * family.power:g} % of the time"
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
+
+
+def _disagreement(found: MeasuredDifference, family: Family) -> str:
+    """Why the test decides otherwise than a reader of the interval would, where it does."""
+    if found.interval is None or found.p is None:
+        return ""
+    excludes = found.interval[0] > 0 or found.interval[1] < 0
+    if excludes is found.decisive:
+        return ""
+    if found.decisive:
+        return "; the interval includes 0, but the test decides"
+    if found.differing is not None and (least := 2.0 ** (1 - found.differing)) > 1 - family.level:
+        few = f"only {found.differing} {family.noun} differ, which cannot give a p below {figure(least, 'score')}"
+        return f"; the interval excludes 0, but {few}"
+    corrected = "which is not corrected for several tests, " if family.words else ""
+    return f"; the interval, {corrected}excludes 0, but the test decides"
 
 
 def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family) -> list[str]:
@@ -156,11 +175,11 @@ def _amount(found: MeasuredDifference) -> str:
     return f"{figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
 
 
-def _interval(found: MeasuredDifference, level: float) -> str:
+def _interval(found: MeasuredDifference, family: Family) -> str:
     if found.interval is None:
-        return "" if found.n >= 10 else f"no interval below 10 queries (n = {found.n})"
+        return "" if found.n >= 10 else f"no interval below 10 {family.noun} (n = {found.n})"
     low, high = found.interval
     # The sentence names the size of the difference, and the interval is of what it names.
     if (found.difference or 0.0) < 0:
         low, high = -high, -low
-    return f"{100 * level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"
+    return f"{100 * family.level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"

@@ -295,7 +295,7 @@ def test_the_folder_holds_the_figures_and_every_pair(folder, run):
 
     assert "wrote out/" in notes
     names = {path.name for path in Path("out").iterdir()}
-    assert names == {"summary.csv", "summary.json", "per_query.parquet", "details.parquet", "manifest.json"}
+    assert names == {"summary.csv", "summary.json", "per_query.parquet", "details.parquet", "queries.parquet", "manifest.json"}
     rows = duckdb.sql("SELECT run, query, score, grade FROM 'out/details.parquet'").fetchall()
     assert len(rows) == 200
     errors = duckdb.sql("SELECT avg(value) FROM 'out/per_query.parquet' WHERE measure = 'MAE(sim=''cosine'')'").fetchall()[0][0]

@@ -32,6 +32,7 @@ from rankwell.experiments.comparison.matrices import (
 )
 from rankwell.experiments.comparison.rows import Row, notes_on, sentences, system_tables
 from rankwell.experiments.comparison.unjudged import notes_on_unjudged
+from rankwell.report.page.scripts import query_noun
 from rankwell.store import Source
 
 __all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "attribute_named", "compare_values"]
@@ -114,14 +115,15 @@ def compare_values(
         what = f"no query counts for two of {', '.join(map(repr, comparison.runs))}"
         raise NothingToEvaluate(f"{what}; compare runs over the same queries.")
     parts = [] if group is None else _parts(comparison, pairs, group)
+    noun = query_noun(origin.protocol)
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
     tables = {
-        "verdicts": [{"text": text} for text in sentences(comparison, pairs, differences, groups, options)],
+        "verdicts": [{"text": text} for text in sentences(comparison, pairs, differences, groups, options, noun[1])],
         "groups": [each.row for each in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
     notes = [*origin.notes, *comparison.notes, *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules)]
-    notes += notes_on(differences, groups, options.intervals)
+    notes += notes_on(differences, groups, options.intervals, noun)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     return _results(comparison.queries, kept, differences, tables, origin, options, baseline)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.experiments.comparison import Origin
-from rankwell.io.result_folder import DETAILS, ResultFolder
+from rankwell.io.result_folder import DETAILS, SUMMARY, ResultFolder, read_summary
+from rankwell.report.page.scripts import query_noun
 
 _TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
 _OWN = ("seed", "version", "intervals", "counts", "measures")
@@ -58,6 +60,8 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
                 notes.append(f"{called}: {name} says other things of some queries than an earlier folder, which holds")
             attributes[name] = {**texts, **known}
     protocols = {folder.protocol for _, folder in folders}
+    protocol = protocols.pop() if len(protocols) == 1 else "runs"
+    notes += _on_whole_figures(folders, protocol)
     origin = Origin(
         rules=_shared_rules(folders, names),
         notes=notes,
@@ -67,9 +71,20 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         items=_items(folders, names) if details else None,
         queries=_queries(folders, values, row_attributes) if details else None,
         better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
-        protocol=protocols.pop() if len(protocols) == 1 else "runs",
+        protocol=protocol,
     )
     return Gathered(values, row_attributes, origin, attributes, chooses=True)
+
+
+def _on_whole_figures(folders: Named, protocol: str) -> list[str]:
+    """A note on the figures that lead a summary without a value of single queries, so that they are not compared."""
+    leading: dict[str, None] = {}
+    for _, folder in folders:
+        own = {each.measure for each in folder.values}
+        rows = read_summary(folder) if folder.has(SUMMARY) else []
+        leading |= {row["label"]: None for row in takewhile(lambda row, own=own: row["measure"] not in own, rows)}
+    _, many = query_noun(protocol)
+    return [f"not compared, as figures of all {many} together: {', '.join(leading)}"] if leading else []
 
 
 def run_names(folders: Named) -> list[dict[str, str]]:

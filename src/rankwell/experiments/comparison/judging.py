@@ -241,7 +241,7 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
         key = (id(each.matrix), each.group)
         if key not in done:
             if each.matrix.weights is not None:
-                raise BadUsage(f"{each.matrix.measure} is a weighted mean, which Tukey's test cannot compare; choose holm.")
+                raise BadUsage(f"{each.matrix.label} is a weighted mean, which Tukey's test cannot compare; choose holm.")
             rows = each.rows & ~np.isnan(each.matrix.values).any(axis=1)
             table = np.round(each.matrix.values[rows], 12)
             done[key] = randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1] if rows.any() else None

@@ -152,7 +152,7 @@ def _matrix(
     first = next(iter(own.values()))
     if len({each.unit for each in own.values()}) > 1:
         units = ", ".join(f"{run} {each.unit}" for run, each in own.items())
-        raise BadInput(f"{first.measure} has different units ({units}); evaluate all runs by one convention.")
+        raise BadInput(f"{first.label} has different units ({units}); evaluate all runs by one convention.")
     table = np.full((len(place), len(own)), np.nan)
     weights = np.full(table.shape, np.nan)
     for column, each in enumerate(own.values()):
@@ -160,16 +160,16 @@ def _matrix(
         table[rows, column] = each.values
         weights[rows, column] = 1.0 if each.weights is None else each.weights
     if first.summary != "mean":
-        notes.append(f"{first.measure} sums queries up by their {first.summary}; differences are compared by the mean of queries")
+        notes.append(f"{first.label} sums queries up by their {first.summary}; differences are compared by the mean of queries")
     weighted = any(each.weights is not None for each in own.values())
     both = ~np.isnan(table).any(axis=1)
     if weighted and (weights[both] != weights[both][:, :1]).any():
-        notes.append(f"{first.measure}: a query weighs differently in the runs; differences are compared by the plain mean")
+        notes.append(f"{first.label}: a query weighs differently in the runs; differences are compared by the plain mean")
         weighted = False
     direction = better.get(first.measure) or known_better(first.measure)
     if direction is None:
         direction = "lower" if first.unit == "rank" else "higher"
-        notes.append(f"{first.measure} does not say which values are better; {direction} ones are taken for it")
+        notes.append(f"{first.label} does not say which values are better; {direction} ones are taken for it")
     return QuerySystemMatrix(
         measure=first.measure,
         label=first.label,

@@ -168,35 +168,38 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     return sorted(rows, key=lambda row: row["rank"])
 
 
-def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], intervals: Intervals) -> list[str]:
+def notes_on(
+    differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], intervals: Intervals, noun: tuple[str, str]
+) -> list[str]:
     """Notes on queries that are left out, on too few, and on systems that are the same. parts: the differences in groups."""
+    one, many = noun
     lone: dict[tuple[Pair, int], list[str]] = {}
     for matrix, pair in (each.column[:2] for each in differences):
         lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
     notes: list[str] = []
     for (pair, n), labels in lone.items():
         if n:
-            what = f"{', '.join(dict.fromkeys(labels))}: {n} {'query counts' if n == 1 else 'queries count'} for one only"
+            what = f"{', '.join(dict.fromkeys(labels))}: {n} {f'{one} counts' if n == 1 else f'{many} count'} for one only"
             notes.append(f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out")
     sizes = [each.row.get("clusters", each.row["n"]) for each in differences]
     fewest = min(sizes, default=FEW_QUERIES)
-    unit = "queries" if not differences or "clusters" not in differences[0].row else "clusters"
+    unit = many if not differences or "clusters" not in differences[0].row else "clusters"
     if fewest < MIN_QUERIES:
         notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
         held = f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of simulations"
-        notes.append(f"{held}, in fewer where hardly any query differs (docs/statistics.md)")
+        notes.append(f"{held}, in fewer where hardly any {one} differs (docs/statistics.md)")
     if intervals == "bootstrap-t":
         same = [each for each in differences if each.row["n"] >= MIN_QUERIES and each.row["ties"] == each.row["n"]]
         for pair in dict.fromkeys(each.column.pair for each in same):
             labels = ", ".join(each.column.matrix.label for each in same if each.column.pair == pair)
-            what = "no query differs; the interval of 0 holds for these queries only"
+            what = f"no {one} differs; the interval of 0 holds for these {many} only"
             notes.append(f"{labels} of {pair.run} and {pair.against}: {what}")
     small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
     if small:
         listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-        notes.append(f"small groups, below {FEW} queries, whose intervals are wide and whose tests find little: {listed}{more}")
+        notes.append(f"small groups, below {FEW} {many}, whose intervals are wide and whose tests find little: {listed}{more}")
     return notes
 
 
@@ -206,17 +209,21 @@ def sentences(
     differences: Sequence[PairedDifference],
     parts: Sequence[PairedDifference],
     options: ComparisonOptions,
+    noun: str,
 ) -> list[str]:
     """A verdict per pair by the first measure; of many pairs one on the leader. parts: the differences in groups of queries."""
     counted, count, first = [each for each in comparison.matrices if each.is_counted], len(pairs), comparison.matrices[0]
     if not counted:
         return [NOTHING_TESTED.format(", ".join(each.label for each in comparison.matrices))]
-    shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
+    signs = options.test in ("randomisation", "wilcoxon", "sign")
+    shown, of_groups = _by_pair(comparison, differences, signs=signs), _by_pair(comparison, parts, signs=signs)
     # Pairs without a common measure are not tested.
     tested, together = len(shown), len(counted) if options.family == "all" else 1
     sizes = [f"{n} {what}" for n, what in ((tested, "pairs"), (together, "measures")) if n > 1]
     described = f"over {len(comparison.runs)} systems" if options.correction == "tukey" else f"over {' × '.join(sizes)}"
-    family = Family(options.correction, tested * together, described, options.level, options.power, options.family == "primary")
+    family = Family(
+        options.correction, tested * together, described, options.level, options.power, options.family == "primary", noun
+    )
     scores, order = Order("", first).scores, list[tuple[str, float]]()
     if count > _MOST_SENTENCES and not np.isnan(scores).any():
         places = np.argsort(-scores, kind="stable").tolist()
@@ -235,8 +242,10 @@ def sentences(
     ]
 
 
-def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) -> dict[Pair, list[MeasuredDifference]]:
-    """The differences of each pair that are tested and count, in the order of the measures."""
+def _by_pair(
+    comparison: Comparison, differences: Sequence[PairedDifference], *, signs: bool
+) -> dict[Pair, list[MeasuredDifference]]:
+    """The differences of each pair that are tested and count, in the order of the measures. signs: whether the test uses them."""
     found: dict[Pair, list[MeasuredDifference]] = {}
     alike = [matrix.label for matrix in comparison.matrices]
     for each in (each for each in differences if each.column.matrix.is_counted):
@@ -251,6 +260,7 @@ def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) ->
                 interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
                 p=row["p_adjusted"],
                 part=each.column.group,
+                differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
                 **{name: row[name] for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")},
             )
         )

@@ -17,12 +17,14 @@ class ChartData(NamedTuple):
     """The data of a chart: the summary rows, the values behind them, and the rules that made them.
 
     row_attributes: further columns of the rows of single queries (`direction`), for each element of `values`, or none at all.
+    noun: the task's name for a query, and for several.
     """
 
     rows: Sequence[Row]
     values: Sequence[Values]
     rules: Mapping[str, Any]
     row_attributes: Sequence[Row] = ()
+    noun: tuple[str, str] = ("query", "queries")
 
 
 CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue("report.charts", "chart")

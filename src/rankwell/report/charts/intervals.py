@@ -37,7 +37,7 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
         columns = charts.columns_for(len(dict(titled)))
         panels = _by_title(titled, names, columns)
     alone = [row for mine in parts.values() for row in mine] or rows
-    return charts.page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
+    return charts.page(_heading(rows, data.rules), _subtitle(alone, runs, data.noun), panels, columns=columns)
 
 
 def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
@@ -102,10 +102,11 @@ def _title(row: Row) -> str:
     return charts.panel_title(row["label"], row["measure"], row["unit"])
 
 
-def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
+def _subtitle(rows: Sequence[Row], runs: Sequence[str], noun: tuple[str, str]) -> str:
     sizes = sorted({row["n"] for row in rows})
-    queries = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    counted = f"over {queries} {'query' if sizes == [1] else 'queries'}"
+    one, other = noun
+    numbers = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    counted = f"over {numbers} {one if sizes == [1] else other}"
     return f"{runs[0]}, {counted}" if len(runs) == 1 else counted
 
 

@@ -15,7 +15,7 @@ from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import figure, plain, rule_pairs
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
-from rankwell.report.page.scripts import view_marks
+from rankwell.report.page.scripts import query_noun, view_marks
 from rankwell.report.page.summaries import Key
 from rankwell.report.page.tables import NEAR, PART, Overview, Tables
 
@@ -97,9 +97,11 @@ def page_data(source: PageSource) -> PageData:
         overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
         items = items_of(source, tables)
         lists, shown, rule = dict[int, Rows](), list[int](), "No lists: the results were kept without details.parquet."
+        if overview is not None and not (overview.retrieved.any() or overview.relevant.any()):
+            # Pairs, say, are not ranked.
+            overview, rule = None, ""
         if overview is not None:
-            first = next(iter(measures.values()))
-            shown, rule = choose(questions, overview, first, source.seed)
+            shown, rule = choose(questions, overview, list(measures.values()), source.seed)
             lists = lists_of(source, tables.lists_of(shown), items, parts)
     own = questions.columns.get("picture_item", ())
     pictures = {query: items.number(item) for query, item in enumerate(own) if item is not None}
@@ -114,6 +116,7 @@ def page_data(source: PageSource) -> PageData:
         "tool": f"rankwell {__version__}",
         "title": source.title,
         "protocol": source.protocol,
+        **({} if (noun := query_noun(source.protocol)) == query_noun("") else {"noun": list(noun)}),
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
         "warnings": warnings_of(source, overview),
@@ -207,16 +210,19 @@ def query_data(
         "attributes": attributes,
         "flags": flags,
         "values": cells(questions.values),
-        "relevant": [] if overview is None else overview.relevant.max(axis=0, initial=0).tolist(),
-        "first": [] if overview is None else cells(overview.first),
-        **({} if overview is None or source.is_keyed else {"unjudged": overview.unjudged.tolist()}),
+        **({} if overview is None else _ranked(overview, is_keyed=source.is_keyed)),
     }
+
+
+def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
+    """Number of relevant items of each query and the rank of the first; how many are unjudged, which none are with a key."""
+    found = {"relevant": overview.relevant.max(axis=0, initial=0).tolist(), "first": cells(overview.first)}
+    return found if is_keyed else found | {"unjudged": overview.unjudged.tolist()}
 
 
 def flags_of(source: PageSource, questions: PageQueries, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
     """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
-    # What has no lists, such as pairs, is neither missing from a run nor without a relevant item.
-    if overview is None or not (overview.retrieved.any() or overview.relevant.any()):
+    if overview is None:
         return {}, []
     marks = view_marks(source.protocol)
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
@@ -262,11 +268,11 @@ def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any
     ]
 
 
-def choose(questions: PageQueries, overview: Overview, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
+def choose(questions: PageQueries, overview: Overview, measures: Sequence[Mapping[str, Any]], seed: int) -> tuple[list[int], str]:
     """The queries that have lists, at most 500, in order, and the sentence that says which they are.
 
-    A query without a value by the first measure comes last everywhere; of equally bad ones that with the later relevant result
-    comes first, as on the page.
+    They are chosen by the first measure with values of single queries. A query without a value by it comes last everywhere; of
+    equally bad ones that with the later relevant result comes first, as on the page.
     """
     able = np.flatnonzero(overview.listed.any(axis=0))
     depth = f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most {MOST_RELEVANT} beyond them)"
@@ -274,7 +280,9 @@ def choose(questions: PageQueries, overview: Overview, measure: Mapping[str, Any
         whole = len(able) == len(questions.keys)
         who = "All queries have lists" if whole else f"The {len(able):,} queries with results have lists"
         return able.tolist(), f"{who}; {depth}."
-    own = questions.values[0][:, able] * (-1.0 if measure["better"] == "lower" else 1.0)
+    place = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
+    measure = measures[place]
+    own = questions.values[place][:, able] * (-1.0 if measure["better"] == "lower" else 1.0)
     counted = ~np.isnan(own)
     high, low = np.where(counted, own, -np.inf).max(axis=0), np.where(counted, own, np.inf).min(axis=0)
     mean = np.where(counted, own, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)

@@ -51,11 +51,18 @@ def task_views() -> list[str]:
 def view_marks(protocol: str) -> frozenset[str]:
     """The marks of a task that decide the data of its pages, from the first line of its script; none for other protocols.
 
-    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a run may leave out queries.
+    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a run may leave out queries;
+    `pair/pairs`: the task's name for a query, and for several.
     """
     script = files("rankwell.tasks") / protocol / "page.js"
     found = _MARKS.match(script.read_text(encoding="utf-8")) if protocol.isidentifier() and script.is_file() else None
     return frozenset(found[1].split() if found else ())
+
+
+def query_noun(protocol: str) -> tuple[str, str]:
+    """The task's name for a query, and for several."""
+    one, _, other = next((mark for mark in view_marks(protocol) if "/" in mark), "query/queries").partition("/")
+    return one, other
 
 
 def _cache(version: str) -> Cache | None:
@@ -71,7 +78,7 @@ def _cache(version: str) -> Cache | None:
 _IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
-_MARKS = re.compile(r"// @page ([a-z ]+)\n")
+_MARKS = re.compile(r"// @page ([a-z/ ]+)\n")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 

@@ -9,6 +9,7 @@ from rankwell.report import Row, plain
 from rankwell.report.charts import CHARTS, ChartData, difference_label, is_difference, part_of
 from rankwell.report.line_charts import k_curves, parameter_chart
 from rankwell.report.page import PageSource
+from rankwell.report.page.scripts import query_noun
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
@@ -24,11 +25,10 @@ class Key(NamedTuple):
 
 
 def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
-    """The measures of single queries, then figures of whole collections, each with what people should know of it."""
-    values = zip(source.values, source.row_attributes, strict=True)
-    found = {Key(each.measure, part_of(own, own)): (each.label, each.unit) for each, own in values}
-    for row in source.own_rows:
-        found.setdefault(key_of(row, source), (row["label"], row["unit"]))
+    """The measures in the order of the summary, the primary one first, each with what people should know of it."""
+    found = {key_of(row, source): (row["label"], row["unit"]) for row in source.own_rows}
+    for each, own in zip(source.values, source.row_attributes, strict=True):
+        found.setdefault(Key(each.measure, part_of(own, own)), (each.label, each.unit))
     return {key: _measure(key, label, unit, source) for key, (label, unit) in found.items()}
 
 
@@ -196,7 +196,7 @@ def _sentence(row: Row, source: PageSource) -> str:
         p=row["p_adjusted"],
         decisive=bool(row["decisive"]),
     )
-    return verdict(found, family=Family("none", 1, "", source.rules.get("level", 0.95)))
+    return verdict(found, family=Family("none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]))
 
 
 _MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
@@ -225,7 +225,8 @@ def _intervals(source: PageSource) -> _Drawn:
     most = _MOST_LINES if len(source.runs) == 1 else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
     shown = measures[: max(1, most)]
     rows = [row for row in own if row["measure"] in shown]
-    spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.row_attributes)))
+    noun = query_noun(source.protocol)
+    spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun))
     return None if spec is None else (spec, _first(len(shown), len(measures)))
 
 

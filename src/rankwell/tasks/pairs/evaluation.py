@@ -155,6 +155,7 @@ def evaluate_pairs(
         notes=(*inputs.notes, *notes, *(line for each in whole for line in each.calibrations)),
         sources=inputs.sources,
         details=_detail_columns(inputs.compared) if details else None,
+        queries=_query_columns(inputs.compared) if details else None,
         intervals=options.intervals,
         seed=options.seed,
         task="pairs",
@@ -164,7 +165,7 @@ def evaluate_pairs(
 def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     """Correlations with p, errors, and the error after calibration, a row each, for one model's pairs.
 
-    Targets 0 and 1 have the figures of classes as well.
+    Targets 0 and 1 have the figures of classes before them.
     Correlations and the calibrated error are null where a column is constant, correlations also below 3 pairs, intervals below
     10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and Spearman and Student's t for
     MAE and MSE;
@@ -196,7 +197,8 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     line = fit_line(targets, similarities)
     calibration = [] if line is None else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
     notes = _notes(compared, rows, intervals, varied=varied)
-    return MeasuredPairs([*rows, *(_binary_rows(compared, options) if is_binary(targets) else ())], values, notes, calibration)
+    # What the figures of 0 and 1 are judged by comes first.
+    return MeasuredPairs([*(_binary_rows(compared, options) if is_binary(targets) else ()), *rows], values, notes, calibration)
 
 
 def is_binary(targets: Floats) -> bool:
@@ -336,7 +338,7 @@ def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> It
 
 def known_measures(targets: Floats) -> dict[str, tuple[str, str, Better]]:
     """Definition, source and better values of the measures that targets allow."""
-    return DEFINITIONS | (BINARY_DEFINITIONS if is_binary(targets) else {})
+    return (BINARY_DEFINITIONS if is_binary(targets) else {}) | DEFINITIONS
 
 
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
@@ -360,6 +362,15 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
         "measures": measures,
         "version": __version__,
     }
+
+
+def _query_columns(compared: Sequence[ModelPairs]) -> dict[str, Sequence[Any]]:
+    """The target of each pair and every model's similarity; targets of several similarities have their names."""
+    alone = len({each.similarity for each in compared}) == 1
+    columns: dict[str, Sequence[Any]] = {"query": compared[0].scored.names}
+    for each in compared:
+        columns.setdefault("target" if alone else f"target {each.similarity}", each.scored.targets.tolist())
+    return columns | {f"similarity of {each}": each.scored.similarities.tolist() for each in compared}
 
 
 def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:

@@ -1,9 +1,10 @@
 // The page's data, and its parts in script files beside the page.
 
-import {say} from "./words.js";
+import {renameQueries, say} from "./words.js";
 
 /** @type {PageData} */
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null");
+if (data.noun) renameQueries(...data.noun);
 /** @type {string[]} */
 const NONE = [];
 export const queries = data.queries;
@@ -95,6 +96,14 @@ export function mostResults() {
 export function firstRows(rows) {
   const most = mostResults();
   return byRank(rows).filter(row => row[RANK] <= most);
+}
+
+/** The states of results that this page can show: none without lists; with a key of right answers no other item is unjudged. */
+export function shownStates() {
+  if (!queries.first) return [];
+  const found = new Set(Object.values(data.lists).flatMap(lists => lists.flat().map(row => row[STATE])));
+  const usual = ["relevant", "nonrelevant", queries.unjudged ? "unjudged" : null];
+  return Object.keys(say.states).filter(state => usual.includes(state) || found.has(state));
 }
 
 /** @type {Map<string, Query[]>} */

@@ -86,9 +86,10 @@ export async function drawDetail() {
   drawLines();
 }
 
+/** Why the query has no lists; nothing where its task has none. */
 function notHere() {
   const rule = data.shown?.rule ? readable(data.shown.rule) : "";
-  return el("div", {class: "empty"}, el("strong", null, say.noLists), rule);
+  return rule && el("div", {class: "empty"}, el("strong", null, say.noLists), rule);
 }
 
 /** @param {Query} query */

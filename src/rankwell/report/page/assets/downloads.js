@@ -20,14 +20,13 @@ export function records() {
     text: queries.text[query] ?? null,
     ...Object.fromEntries(Object.keys(queries.attributes).map(name => [name, queries.attributes[name][query] ?? null])),
     flags: flagsOf(query).join("; ") || null,
-    relevant: queries.relevant?.[query] ?? null,
+    ...(queries.relevant ? {relevant: queries.relevant[query]} : {}),
     measure: measures[chosen.measure].name,
     run_a: runs[chosen.a],
     ...(single ? {} : {run_b: runs[b]}),
     value_a: valueA(query),
     ...(single ? {} : {value_b: valueB(query), difference: deltaOf(query)}),
-    first_a: firstOf(chosen.a, query),
-    ...(single ? {} : {first_b: firstOf(b, query)}),
+    ...(queries.first ? {first_a: firstOf(chosen.a, query), ...(single ? {} : {first_b: firstOf(b, query)})} : {}),
   }));
 }
 

@@ -2,8 +2,9 @@
 
 import {choose} from "./address.js";
 import {chosen} from "./chosen.js";
+import {shownStates} from "./data.js";
 import {closeQuery, openQuery, stepTo} from "./detail.js";
-import {$, el, mark, stateName, STATES, targetOf} from "./dom.js";
+import {$, el, mark, stateName, targetOf} from "./dom.js";
 import {toast} from "./downloads.js";
 import {order, presets, swapRuns, toggleFilters} from "./filters.js";
 import {moveCursor, shownRows} from "./table.js";
@@ -12,7 +13,18 @@ import {KEYS, say, SIGNS} from "./words.js";
 
 export function setUpHelp() {
   const help = $("help");
-  help.append(
+  $("help-open").addEventListener("click", openHelp);
+  help.addEventListener("click", event => {
+    if (event.target === help) help.close();
+  });
+}
+
+/** The keys, and the signs that this page can show. */
+function openHelp() {
+  const states = shownStates();
+  const has = {lists: states.length > 0, pair: chosen.b !== null};
+  const signs = SIGNS.filter(({needs}) => needs.every(each => has[each]));
+  $("help").replaceChildren(
     el("h2", {id: "help-title"}, say.keys),
     el(
       "dl",
@@ -23,18 +35,17 @@ export function setUpHelp() {
       ]),
     ),
     el("h2", null, say.signs),
-    el("dl", {class: "signs"}, SIGNS.map(([sign, meaning]) => [el("dt", null, sign), el("dd", null, meaning)])),
-    el(
-      "div",
-      {class: "legend"},
-      Object.keys(STATES).map(state => el("span", null, mark(state), stateName(state))),
-    ),
+    el("dl", {class: "signs"}, signs.map(({sign, meaning}) => [el("dt", null, sign), el("dd", null, meaning)])),
+    states.length
+      ? el(
+          "div",
+          {class: "legend"},
+          states.map(state => el("span", null, mark(state), stateName(state))),
+        )
+      : "",
     el("form", {method: "dialog"}, el("button", null, say.close)),
   );
-  $("help-open").addEventListener("click", () => help.showModal());
-  help.addEventListener("click", event => {
-    if (event.target === help) help.close();
-  });
+  $("help").showModal();
 }
 
 /** @type {Record<string, () => unknown>} */
@@ -50,7 +61,7 @@ const ACTIONS = {
   o: () => choose({view: "overview"}, {push: true}),
   q: () => choose({view: "queries"}, {push: true}),
   t: changeTheme,
-  "?": () => $("help").showModal(),
+  "?": openHelp,
 };
 
 export function setUpKeys() {

@@ -26,11 +26,11 @@ export function measureName({label, name, of}) {
 }
 
 /**
- * A name that may be broken after its underscores.
+ * A name that may be broken after its marks, and nowhere inside a word.
  * @param {string} name
  */
-function broken(name) {
-  return visible(name).split(/(?<=_)/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
+export function broken(name) {
+  return visible(name).split(/(?<=[_(,=./-])/).flatMap((part, place) => (place ? [el("wbr"), part] : [part]));
 }
 
 /**
@@ -40,7 +40,7 @@ function broken(name) {
 export function measureNodes({label, name, of}) {
   return [
     el("span", {dir: "auto"}, broken(of ? `${label}, ${of}` : label)),
-    label === name ? null : isolated("span", {class: "exact"}, name),
+    label === name ? null : el("span", {class: "exact", dir: "auto"}, broken(name)),
   ];
 }
 

@@ -1,8 +1,8 @@
 // The ranked lists: cards in rows, or tiles where the items are pictures.
 
 import {chosen} from "./chosen.js";
-import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, STATE, valueOf} from "./data.js";
-import {el, glyph, isolated, mark, orMissing, stateName, STATES, svg, visible} from "./dom.js";
+import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, shownStates, STATE, valueOf} from "./data.js";
+import {el, glyph, isolated, mark, orMissing, stateName, svg, visible} from "./dom.js";
 import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
 import {MISSING, number, score} from "./numbers.js";
@@ -14,7 +14,6 @@ import {say} from "./words.js";
 export function rankedLists(query, lists, compared) {
   const ranked = compared.map(run => firstRows(lists[run]));
   const tiles = Boolean(taskView().tile);
-  const known = new Set(ranked.flat().map(row => row[STATE]));
   return el(
     "section",
     {class: "block", "aria-labelledby": "lists-title"},
@@ -25,9 +24,7 @@ export function rankedLists(query, lists, compared) {
       el(
         "p",
         {class: "legend", "aria-hidden": "true"},
-        Object.keys(STATES)
-          .filter(state => state !== "junk" || known.has(state))
-          .map(state => el("span", null, mark(state), stateName(state))),
+        shownStates().map(state => el("span", null, mark(state), stateName(state))),
       ),
     ),
     el(

@@ -2,7 +2,7 @@
 
 import {addressText} from "./address.js";
 import {drawCharts} from "./charts.js";
-import {chosen, filtersSet, withoutFilters} from "./chosen.js";
+import {chosen, filtersSet, offered, withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
 import {$, el, isolated, readable, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -143,7 +143,7 @@ function figures() {
   if (!data.summary?.length) return null;
   const intervals = data.summary.some(row => row.low !== null);
   const others = measures.filter(each => each.summary && each.summary !== "mean").map(each => `${each.label}: ${each.summary}`);
-  const note = say.figuresNote([...new Set(others)], intervals ? intervalName() : null, runs.length > 1);
+  const note = say.figuresNote([...new Set(others)], intervals ? intervalName() : null, runs.length > 1, offered.length < measures.length);
   return section("figures", say.figures, note, summaryTable());
 }
 

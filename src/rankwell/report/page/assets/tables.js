@@ -4,7 +4,7 @@ import {addressText} from "./address.js";
 import {withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
 import {el, glyph, heading, isolated, orMissing, readable, showAll, svg, table, visible} from "./dom.js";
-import {intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
+import {broken, intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
 import {chance, MISSING, number, signed} from "./numbers.js";
 import {senseOf} from "./rows.js";
 import {attributeLabel} from "./views.js";
@@ -227,7 +227,7 @@ function differenceRow(row) {
     el(
       "th",
       {scope: "row"},
-      el("a", {href: link, title: visible(measureName(measure))}, visible(shortName(measure))),
+      el("a", {href: link, title: visible(measureName(measure))}, broken(shortName(measure))),
       row.role && row.role !== "primary" ? el("span", {class: "quiet", title: say.roleTitles[row.role]}, ` ${say.roles[row.role]}`) : null,
     ),
     el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),

@@ -125,6 +125,7 @@ interface PageData {
   title: string;
   tool: string;
   protocol: string;
+  noun?: [one: string, other: string];
   verdicts?: string[];
   pair?: [Run, Run] | null;
   warnings?: {text: string; sort: string}[];

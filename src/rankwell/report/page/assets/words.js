@@ -3,6 +3,7 @@
 import {whole} from "./numbers.js";
 
 const PLURALS = new Intl.PluralRules("en");
+/** @type {Record<"query" | "id" | "rank" | "run" | "result" | "keyword", {one: string, other: string}>} */
 const NOUNS = {
   query: {one: "query", other: "queries"},
   id: {one: "id", other: "ids"},
@@ -30,6 +31,37 @@ export function pick(n, one, other) {
 export function counted(n, noun) {
   const forms = NOUNS[noun];
   return `${whole(n)} ${pick(n, forms.one, forms.other)}`;
+}
+
+/** Queries as a word in a sentence. */
+const queries = () => NOUNS.query.other;
+
+/** @param {string} word */
+function capital(word) {
+  return `${word[0].toUpperCase()}${word.slice(1)}`;
+}
+
+/**
+ * Gives queries the name that the task has for them, in every word of the page; before anything is drawn.
+ * @param {string} one
+ * @param {string} other
+ */
+export function renameQueries(one, other) {
+  NOUNS.query = {one, other};
+  /** @param {string} text */
+  const renamed = text =>
+    text.replace(/\bquer(y|ies)\b/gi, (word, end) => {
+      const name = end === "y" ? one : other;
+      return word[0] === "Q" ? capital(name) : name;
+    });
+  /** @param {Record<string, any>} words */
+  const inside = words => {
+    for (const [name, each] of Object.entries(words)) {
+      if (typeof each === "string") words[name] = renamed(each);
+      else if (typeof each === "object" && each !== null) inside(each);
+    }
+  };
+  [say, KEYS, SIGNS].forEach(inside);
 }
 
 export const say = {
@@ -114,16 +146,16 @@ export const say = {
   /** @param {string} run @param {string} value @param {string | null} interval @param {number} n */
   soleVerdict: (run, value, interval, n) => `${run}: ${value}, ${interval ? `${interval}, ` : ""}over ${counted(n, "query")}`,
   figures: "Figures",
-  /** @param {string[]} others @param {string | null} interval @param {boolean} areSeveral */
-  figuresNote: (others, interval, areSeveral) =>
-    `The mean over queries${others.length ? ` (${others.join(", ")})` : ""}${interval ? `, and below it the ${interval}` : ""}.${areSeveral ? " The best of each measure is in bold." : ""}`,
+  /** @param {string[]} others @param {string | null} interval @param {boolean} areSeveral @param {boolean} hasWhole */
+  figuresNote: (others, interval, areSeveral, hasWhole) =>
+    `The mean over ${queries()}${others.length ? ` (${others.join(", ")})` : ""}${interval ? `, and below it the ${interval}` : ""}.${hasWhole ? ` Measures without values of single ${queries()} are figures of all of them.` : ""}${areSeveral ? " The best of each measure is in bold." : ""}`,
   meansCaption: "Means of every run and measure",
   scrolls: "Table, scrolls sideways",
   /** @param {string} sd @param {number} n */
   spread: (sd, n) => `sd ${sd}, ${counted(n, "query")}`,
   differencesPart: "Differences",
   /** @param {string | null} pair */
-  differencesNote: pair => `${pair ? `${pair}, paired query by query.` : "Paired, query by query."} A measure leads to its queries.`,
+  differencesNote: pair => `${pair ? `${pair}, paired ${NOUNS.query.one} by ${NOUNS.query.one}.` : `Paired, ${NOUNS.query.one} by ${NOUNS.query.one}.`} A measure leads to its ${queries()}.`,
   differencesCaption: "Paired differences with their intervals",
   differenceHeading: "Difference",
   adjustedP: "adjusted p",
@@ -150,10 +182,10 @@ export const say = {
   /** @param {string} problem */
   chartProblem: problem => `This chart cannot be drawn: ${problem}`,
   /** @param {string} measure */
-  spreadTitle: measure => `B − A, query by query, in ${measure}`,
+  spreadTitle: measure => `B − A, ${NOUNS.query.one} by ${NOUNS.query.one}, in ${measure}`,
   /** @param {boolean} isFiltered */
   spreadNote: isFiltered =>
-    `Number of queries${isFiltered ? ", of those that pass the filters," : ""} in each range; the lowest bars are drawn 2 pixels high. Drag over a range to see its queries.`,
+    `Number of ${queries()}${isFiltered ? ", of those that pass the filters," : ""} in each range; the lowest bars are drawn 2 pixels high. Drag over a range to see its ${queries()}.`,
   queries: "queries",
   histogram: "Histogram; the same range can be typed into the filters",
   /** @param {number} n @param {string} low @param {string} high */
@@ -220,7 +252,7 @@ export const say = {
   /** @param {string} a @param {string} b */
   pair: (a, b) => `A ${a}, B ${b}`,
   /** @param {string} measure @param {string} pair */
-  tableCaption: (measure, pair) => `Queries with their ${measure}: ${pair}`,
+  tableCaption: (measure, pair) => `${capital(queries())} with their ${measure}: ${pair}`,
   /** @param {number} n @param {string} name */
   saved: (n, name) => `${counted(n, "query")} in ${name}`,
   cannotCopy: "This browser does not let a page copy; use the CSV",
@@ -237,7 +269,7 @@ export const say = {
   listsMissing: "The lists are not here",
   noLists: "No lists for this query",
   /** @param {string} file */
-  partMissing: file => `The lists of this query are in ${file}, which is not beside this page. Keep the folder and the page together.`,
+  partMissing: file => `The lists of this ${NOUNS.query.one} are in ${file}, which is not beside this page. Keep the folder and the page together.`,
   /** @param {string} measure */
   differenceIn: measure => `B − A in ${measure}`,
   allMeasures: "All measures",
@@ -314,13 +346,13 @@ export const KEYS = [
   ["?", null, "this window"],
 ];
 
-/** @type {[sign: string, meaning: string][]} */
+/** @type {{sign: string, meaning: string, needs: ("lists" | "pair")[]}[]} */
 export const SIGNS = [
-  ["–", "no value; point at it for the reason"],
-  ["B 9 ↑8", "rank 9 in B, 8 ranks higher in this list; ↓ is lower"],
-  ["B > 20", "not among the first 20 results of B"],
-  ["+0.0797", "below a score: the lead over the next result"],
-  ["49 · 4 · 7", "queries in which B is better, equal, worse"],
-  ["[0.1, 0.2]", "the interval of the mean or of the difference"],
-  ["0.5710", "in bold: the best of its measure"],
+  {sign: "–", meaning: "no value; point at it for the reason", needs: []},
+  {sign: "B 9 ↑8", meaning: "rank 9 in B, 8 ranks higher in this list; ↓ is lower", needs: ["lists", "pair"]},
+  {sign: "B > 20", meaning: "not among the first 20 results of B", needs: ["lists", "pair"]},
+  {sign: "+0.0797", meaning: "below a score: the lead over the next result", needs: ["lists"]},
+  {sign: "49 · 4 · 7", meaning: "queries in which B is better, equal, worse", needs: ["pair"]},
+  {sign: "[0.1, 0.2]", meaning: "the interval of the mean or of the difference", needs: []},
+  {sign: "0.5710", meaning: "in bold: the best of its measure", needs: ["pair"]},
 ];
