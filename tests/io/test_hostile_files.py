@@ -88,6 +88,8 @@ HEADERS = {
     "a space that is not ASCII": npy(FLOATS % b"(3,\xa04)"),
     "a control character": npy(FLOATS.rstrip() % b"(3, 4)" + b"  \x1f \n"),
     "a missing comma": npy(b"{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }\n"),
+    "a size with a leading zero": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (03, 4), }\n"),
+    "a size that is no tuple": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (12), }\n"),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
 }
 

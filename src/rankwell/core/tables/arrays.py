@@ -18,7 +18,8 @@ _ENTRY = re.compile(
     r"""|shape(?P=quote)\s*:\s*\((?P<shape>[^()]*)\))\s*(?:,\s*|\Z)""",
     re.DOTALL,
 )
-_SHAPE = re.compile(r"\s*(?:\d{1,18}L?\s*,\s*)*(?:\d{1,18}L?\s*)?")
+_SIZE = r"(?:0+|[1-9][0-9]{0,17})L?\s*"
+_SHAPE = re.compile(rf"\s*(?:(?:{_SIZE},\s*)+(?:{_SIZE})?)?")
 _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 
 
