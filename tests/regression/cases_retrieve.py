@@ -1,11 +1,15 @@
-"""Command lines of live engines. Times differ from call to call, so that the cases are those that end before anything is asked."""
+"""Command lines of live engines, most of which end before anything is asked; the others ask an engine of the world."""
 
 from pathlib import Path
 
 from tasks.retrieve import smallest
 
 _BASE = "retrieve sqlite-fts5 --items live/docs.tsv --queries live/asked.tsv"
+_OWN = "--queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1"
 CASES = {
+    "retrieve/function": f"retrieve live_engine:search {_OWN} -o out",
+    "retrieve/sweep": f"retrieve live_engine:FAMILY {_OWN} --items live/docs.tsv --build shape=wide --sweep depth=1,2 -f md",
+    "retrieve/bench": "bench live/bench.toml -o out",
     "retrieve/no-queries": "retrieve sqlite-fts5 --items live/docs.tsv",
     "retrieve/unknown-engine": "retrieve sqlite-fts --items live/docs.tsv --queries live/asked.tsv",
     "retrieve/unknown-parameter": f"{_BASE} --option word=any",
@@ -24,11 +28,73 @@ CASES = {
 }
 
 
+_ENGINE = """
+from rankwell.engines import Engine, EngineFamily, EngineHits, Parameter, Session
+
+
+def search(query, k):
+    return [item for item, word in (("a", "command"), ("b", "scheduler"), ("c", "parse")) if word in query.split()][:k]
+
+
+class Own(Engine):
+    kind = "lexical"
+
+    def _index(self, items):
+        return 1000
+
+    def _session(self):
+        return OwnSession(self)
+
+
+class OwnSession(Session):
+    depth = 10
+
+    def _search(self, query, k):
+        return EngineHits(search(query.text, min(k, self.depth)))
+
+    def _configure(self, values):
+        self.depth = values["depth"]
+
+    def _parameters(self):
+        return {"depth": self.depth}
+
+
+FAMILY = EngineFamily(
+    "own", "An engine of the goldens", ("lexical",), Own,
+    build=(Parameter("shape", str, "narrow", "of the index"),), search=(Parameter("depth", int, 10, "of lists"),), own_version="1",
+)
+"""
+_BENCH = """
+[[dataset]]
+name = "faq"
+command = "retrieve"
+items = "docs.tsv"
+queries = "asked.tsv"
+qrels = "judged.txt"
+measure = "RR"
+rounds = 2
+warm-up = 1
+
+[[system]]
+name = "own"
+engine = "live_engine:FAMILY"
+build = { shape = "wide" }
+sweep = { depth = [1, 2] }
+
+[[system]]
+name = "function"
+engine = "live_engine:search"
+"""
+
+
 def write(folder: Path) -> None:
     """Writes the inputs."""
     import numpy as np
 
     (folder / "live").mkdir()
     smallest.write(folder / "live")
+    (folder / "live_engine.py").write_text(_ENGINE, encoding="utf-8")
+    (folder / "live" / "live_engine.py").write_text(_ENGINE, encoding="utf-8")
+    (folder / "live" / "bench.toml").write_text(_BENCH, encoding="utf-8")
     (folder / "live" / "others.txt").write_text("z1 0 a 1\n", encoding="utf-8")
     np.save(folder / "live" / "vectors.npy", np.eye(3, dtype=np.float32))

@@ -186,12 +186,13 @@ def specifications() -> Generator[None]:
 @contextlib.contextmanager
 def _measurements() -> Generator[None]:
     """A machine that is the same everywhere: its clock advances by 1/1024 s, which is exact, whenever rankwell reads it in a
-    thread; its peak of memory, its name and its number of processors are constant."""
+    thread; its peak of memory, its name and its number of processors are constant. Live engines are asked in this process."""
     import platform
     import resource
     import time
 
     from rankwell.core.kernels import workers
+    from rankwell.tasks.retrieve import hosts, measuring
 
     clock, processor, usage, ticks = time.perf_counter, time.process_time, resource.getrusage, threading.local()
     named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, workers.machine
@@ -204,6 +205,7 @@ def _measurements() -> Generator[None]:
 
     time.perf_counter = time.process_time = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
+    measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
     workers.machine = lambda: {"system": "Linux", "processor": "x86_64", "processors": 2, "threads": 2}
     try:
@@ -211,6 +213,7 @@ def _measurements() -> Generator[None]:
     finally:
         time.perf_counter, time.process_time, resource.getrusage, os.cpu_count = clock, processor, usage, count
         platform.platform, platform.machine, workers.machine = named, kind, machine
+        measuring.ProcessHost = hosts.ProcessHost
 
 
 @contextlib.contextmanager

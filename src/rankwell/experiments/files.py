@@ -21,6 +21,7 @@ Scope = Literal["options", "dataset", "system", "cell"]
 _TOP = ("title", "options", "parameters", "table", "comparison", "chart", "dataset", "system")
 _DATASET = ("name", "title", "command", "systems", "vary")
 _SYSTEM = ("name", "title", "datasets", "on", "call", "parameters", "notes", "training")
+_SWEEP = "sweep"
 _TABLE = {"measures": list[str], "baseline": str, "mean": bool, "intervals": bool, "side_by_side": bool}
 _COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -156,6 +157,7 @@ def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dic
     for key, value in table.content.items():
         if key in besides:
             continue
+        value = _pairs(value) if isinstance(value, dict) else value
         parts = value if isinstance(value, list) else [value]
         wrong = next((each for each in parts if not isinstance(each, Value)), None)
         if wrong is not None or not parts:
@@ -166,6 +168,12 @@ def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dic
             raise BadInput(f"{table.at(key)} is given twice, with - and with _; keep one.")
         found[name] = OptionValue(value, table.at(key), scope)
     return found
+
+
+def _pairs(table: Mapping[str, Any]) -> Any:
+    """A table as the texts of an option that takes NAME=VALUE, one for each of its keys; itself where it is another one."""
+    plain = bool(table) and all(isinstance(value, Value) for value in table.values())
+    return [f"{name}={written(value)}" for name, value in table.items()] if plain else table
 
 
 def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
@@ -197,25 +205,36 @@ def _cells(top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[s
                     what = f"{inner.at()}: {system!r} is not evaluated on {dataset!r}"
                     raise BadInput(f"{what}; evaluate it there, or drop this table.")
                 continue
-            options = {**own, **_options(node, "system", _SYSTEM), **there}
+            # Of a table every combination is a cell; a list is an option of one.
+            sweep = _tried(node.child(_SWEEP), "system") if isinstance(node.content.get(_SWEEP), dict) else {}
+            options = {**own, **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))), **there}
             first = Cell(dataset, system, system, command, options, node.text("call"), where=node.at())
-            yield from _variants(first, {**parameters, **_tried(node.child("parameters"), "system")}, vary)
+            yield from _variants(first, {**parameters, **_tried(node.child("parameters"), "system")}, vary, sweep)
 
 
-def _variants(cell: Cell, parameters: Mapping[str, list[OptionValue]], vary: Mapping[str, list[OptionValue]]) -> Iterator[Cell]:
-    """A cell for every combination of values; those of options move fastest."""
+_Tried = Mapping[str, list[OptionValue]]
+
+
+def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> Iterator[Cell]:
+    """A cell for every combination of values; those of options move fastest, then those of a sweep."""
     both = next((name for name in parameters if name in vary or name in cell.options), None)
+    both = both or next((name for name in sweep if name in parameters or name in vary), None)
     if both is not None:
-        raise BadInput(f"{parameters[both][0].where}: {both!r} is an option of {cell.dataset!r} as well; rename the parameter.")
-    varying = tuple(name for name, values in (*parameters.items(), *vary.items()) if len(values) > 1)
+        where = {**parameters, **sweep}[both][0].where
+        raise BadInput(f"{where}: {both!r} is an option of {cell.dataset!r} as well; rename the parameter.")
+    every = {**parameters, **vary, **sweep}
+    varying = tuple(name for name, values in every.items() if len(values) > 1)
     if not cell.call:
         _check_holes(cell, parameters)
-    for chosen in product(*parameters.values(), *vary.values()):
-        values = dict(zip((*parameters, *vary), chosen, strict=True))
+    for chosen in product(*every.values()):
+        values = dict(zip(every, chosen, strict=True))
         own: dict[str, Any] = {name: values[name].value for name in parameters}
         system = " ".join([cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)])
         names = {"dataset": cell.dataset, "system": cell.entry, **{name: written(each) for name, each in own.items()}}
         options = {**cell.options, **{name: values[name] for name in vary}}
+        if sweep:
+            pairs = [f"{name}={written(values[name].value)}" for name in sweep]
+            options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
         filled = {name: each._replace(value=_filled(each.value, names)) for name, each in options.items()}
         yield Cell(cell.dataset, system, cell.entry, cell.command, filled, cell.call, own, tuple(vary), varying, cell.where)
 

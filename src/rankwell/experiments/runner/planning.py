@@ -3,6 +3,7 @@
 import difflib
 import json
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import Argument, arguments_of, bind, overwriting
 from rankwell.core.registry import suggest
+from rankwell.core.secrets import refuse_literal
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName
 from rankwell.experiments.files import Cell, Experiment, OptionValue
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
@@ -26,6 +28,9 @@ from rankwell.store import STDIN, split_part, write_text
 Work = Callable[[Path, Progress], Any]
 """A command with its arguments; it writes its results into a folder."""
 
+Call = tuple[Sequence[Any], Mapping[str, Any], Path]
+"""The arguments of a command, those without a name first, and the folder of its results."""
+
 _OWN = ("output", "overwrite", "format", "per_query", "executor", "work", "memory", "shards", "dry_run")
 """Options that the runner sets itself."""
 
@@ -37,6 +42,11 @@ class Command:
     words: str
     function: Callable[..., Any]
     options: Mapping[str, Argument]
+
+    @property
+    def together(self) -> Callable[[Sequence[Call], Progress], Iterator[str]] | None:
+        """`evaluate_cells` beside the command, which evaluates all cells of a data set at once; None where there is none."""
+        return getattr(sys.modules[self.function.__module__], "evaluate_cells", None)
 
     def arguments(self, options: Mapping[str, OptionValue]) -> list[str]:
         """The command line of these options, without the command's words. Raises BadInput for a value of another type."""
@@ -198,7 +208,8 @@ def plan_cells(
         why = ("requested",) if force and chosen else reasons(made, record)
         if why:
             command.read(arguments, f"{experiment.file}: {cell.name}")
-        plans.append(PlannedCell(cell, made, record, CommandWork(command, arguments), cell.name, why, chosen))
+        group = cell.name if command.together is None else cell.dataset
+        plans.append(PlannedCell(cell, made, record, CommandWork(command, arguments), group, why, chosen))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     return plans
@@ -212,10 +223,24 @@ def cell_recipe(
     Raises BadInput for an option of another type, and for an input that is not there.
     """
     options = {name: each for name, each in cell.options.items() if name in command.options}
+    for each in options.values():
+        _refuse_secrets(each)
     arguments = tuple(command.arguments(options))
     paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
     inputs = {str(path): digest(path) for path in sorted(set(paths))}
     return recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs), arguments
+
+
+def _refuse_secrets(option: OptionValue) -> None:
+    """Raises BadInput for a password that is written out: recipes and tables would hold it."""
+    for value in option.value if isinstance(option.value, list) else [option.value]:
+        name, equals, text = str(value).partition("=")
+        try:
+            refuse_literal("", str(value))
+            if equals and name.isidentifier():
+                refuse_literal(name, text)
+        except BadUsage as error:
+            raise BadInput(f"{option.where}: {error}") from error
 
 
 class CommandCells:
@@ -226,8 +251,9 @@ class CommandCells:
 
     def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
         """Evaluates the cells; yields the error of each, "" where there is none."""
-        for each in cells:
-            error = _evaluate(each, progress)
+        together = cells[0].work.command.together if cells else None
+        errors = (_evaluate(each, progress) for each in cells) if together is None else _together(together, cells, progress)
+        for each, error in zip(cells, errors, strict=True):
             if error:
                 remove_result(each.folder)
             yield error
@@ -244,6 +270,22 @@ def _evaluate(planned: PlannedCell, progress: Progress) -> str:
     if not error:
         write_record(planned)
     return error
+
+
+def _together(
+    evaluate: Callable[[Sequence[Call], Progress], Iterator[str]], cells: Sequence[PlannedCell], progress: Progress
+) -> Iterator[str]:
+    """Evaluates cells at once; the error of each. The record of a cell is written as soon as its results are."""
+    calls: list[Call] = []
+    for each in cells:
+        each.record.unlink(missing_ok=True)
+        each.folder.mkdir(parents=True, exist_ok=True)
+        calls.append((*bind(each.work.command.function, each.work.arguments), each.folder))
+    with overwriting(True):
+        for each, error in zip(cells, evaluate(calls, progress), strict=True):
+            if not error:
+                write_record(each)
+            yield error
 
 
 def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:

@@ -1,7 +1,7 @@
 """The requests that were sent already, one line for each batch, so that a call that failed goes on where it ended."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,31 @@ class Journal:
         """Removes the file: its figures are in the results."""
         if self._place is not None:
             self._place.unlink(missing_ok=True)
+
+
+class JoinedJournal(Journal):
+    """The journals of several calls as one. places: by setting of all of them its journal, and its place in that."""
+
+    def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
+        self._places = places
+        self.resumed = any(journal.resumed for journal, _ in places)
+        self.batches = {
+            (place, number): batch._replace(setting=place)
+            for place, (journal, own) in enumerate(places)
+            for (setting, number), batch in journal.batches.items()
+            if setting == own
+        }
+
+    def add(self, batch: SentBatch) -> None:
+        """Keeps a batch in the journal of its setting."""
+        journal, own = self._places[batch.setting]
+        journal.add(batch._replace(setting=own))
+        self.batches[batch.setting, batch.round] = journal.batches[own, batch.round]._replace(setting=batch.setting)
+
+    def remove(self) -> None:
+        """Removes the files of all."""
+        for journal, _ in self._places:
+            journal.remove()
 
 
 def _read(place: Path, key: str) -> dict[tuple[int, int], SentBatch]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +99,76 @@ class Measurement:
         return len(found)
 
 
+@dataclass(eq=False)
+class EngineWork:
+    """An engine that is to be asked every query at its settings. hosts: those that hold it. seconds: spent on asking so far."""
+
+    engine: Any
+    inputs: RetrieveInputs
+    options: RetrieveOptions
+    settings: EngineSettings
+    journal: Journal
+    hosts: list[Host] = field(default_factory=list[Host])
+    seconds: float = 0.0
+    done: int = 0
+    _traits: EngineTraits | None = None
+
+    @property
+    def parts(self) -> int:
+        """Number of rounds of all settings."""
+        return len(self.settings.settings) * self.options.rounds
+
+    def open(self) -> None:
+        """Opens the engine and indexes; an engine in process once for each client of a closed loop."""
+        options = self.options
+        terms = Terms(k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid)
+        task = Task(self.engine, self.settings.fixed, self.settings.builds, self.inputs.indexed(), self.inputs.listed, terms)
+        self.hosts.append(_host(task))
+        self._traits = self.hosts[0].open()
+        if self._traits.in_process and options.rate is None and isinstance(self.hosts[0], ProcessHost):
+            for _ in range((options.clients or 1) - 1):
+                self.hosts.append(ProcessHost(task))
+                self.hosts[-1].open()
+
+    def round(self, number: int) -> Iterator[None]:
+        """Asks every query at every setting once, in an order of its own, and stops after each setting."""
+        draw = np.random.Generator(np.random.PCG64([self.options.seed, number]))
+        for place in draw.permutation(len(self.settings.settings)).tolist():
+            order, known = draw.permutation(len(self.inputs.queries.ids)).tolist(), self.journal.batches.get((place, number))
+            rest = order if known is None else [query for query in order if query in known.open]
+            if rest:
+                left = self.options.most_seconds - self.seconds
+                if left <= 0:
+                    over = f"--most-seconds {self.options.most_seconds:g} are over"
+                    raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
+                started = clock()
+                _ask_one(self.hosts, self.settings.settings[place], (place, number), rest, self.options, self.journal, left)
+                self.seconds += clock() - started
+                _refuse_failures(self.journal, self.inputs, self.settings.settings, self.options)
+            self.done += 1
+            yield
+
+    def measurement(self) -> Measurement:
+        """Everything that was asked."""
+        assert self._traits is not None  # noqa: S101 - it is open
+        return Measurement(
+            self.settings,
+            self._traits,
+            self.inputs,
+            self.options,
+            self.journal.batches,
+            _label(self.engine),
+            family_of(self.engine),
+            self.journal.resumed,
+            _exact(self.hosts[0], self._traits, self.inputs, self.options),
+        )
+
+    def close(self) -> None:
+        """Ends the hosts."""
+        for host in self.hosts:
+            host.close()
+
+
 def measure(
     engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None, progress: Progress | None = None
 ) -> tuple[Measurement, Journal]:
@@ -106,8 +176,28 @@ def measure(
 
     Raises EngineFailed where more queries failed than allowed, Unfinished where the time of the call is up.
     """
+    work = plan_work(engine, inputs, options, folder)
+    try:
+        work.open()
+        (error,) = ask_rounds([work], progress)
+        if error is not None:
+            raise error
+        return work.measurement(), work.journal
+    finally:
+        work.close()
+
+
+def plan_work(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None) -> EngineWork:
+    """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what cannot be asked."""
     check_options(options)
     settings = read_settings(family_of(engine), _parameters(engine, inputs, options), options.sweep)
+    check_requests(engine, settings, inputs, options)
+    journal = Journal(None if folder is None else folder / NAME, _key(engine, settings, inputs, inputs.indexed(), options))
+    return EngineWork(engine, inputs, options, settings, journal)
+
+
+def check_requests(engine: Any, settings: EngineSettings, inputs: RetrieveInputs, options: RetrieveOptions) -> None:
+    """Raises BadUsage for more requests than allowed, and for a load on another machine without permission."""
     requests = len(settings.settings) * options.rounds * len(inputs.queries.ids)
     if requests > options.most_requests:
         raise BadUsage(
@@ -121,33 +211,27 @@ def measure(
     reason = next((name for name, holds in loads.items() if holds), None)
     if reason is not None:
         check_load(engine, settings.fixed, reason, options.allow_load)
-    items = inputs.indexed()
-    terms = Terms(k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid)
-    task = Task(engine, settings.fixed, settings.builds, items, inputs.listed, terms)
-    journal = Journal(None if folder is None else folder / NAME, _key(engine, settings, inputs, items, options))
-    hosts: list[Host] = [_host(task)]
-    try:
-        traits = hosts[0].open()
-        if traits.in_process and (options.clients or 1) > 1 and options.rate is None and isinstance(hosts[0], ProcessHost):
-            hosts += [ProcessHost(task) for _ in range((options.clients or 1) - 1)]
-            for host in hosts[1:]:
-                host.open()
-        _ask_all(hosts, settings.settings, inputs, options, journal, progress)
-        found = Measurement(
-            settings,
-            traits,
-            inputs,
-            options,
-            journal.batches,
-            _label(engine),
-            family_of(engine),
-            journal.resumed,
-            _exact(hosts[0], traits, inputs, options),
+
+
+def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) -> list[RankwellError | None]:
+    """All rounds, interleaved over the settings of all engines; the error by which each engine ended early, None for none."""
+    errors: list[RankwellError | None] = [None] * len(works)
+    done, total = 0, sum(work.parts for work in works)
+    for number in range(1, max((work.options.rounds for work in works), default=0) + 1):
+        own = [work.round(number) for work in works]
+        turns = np.repeat(
+            np.arange(len(works)), [len(work.settings.settings) * (number <= work.options.rounds) for work in works]
         )
-    finally:
-        for host in hosts:
-            host.close()
-    return found, journal
+        for place in np.random.Generator(np.random.PCG64([number, len(works)])).permutation(turns).tolist():
+            try:
+                if errors[place] is None:
+                    next(own[place])
+            except RankwellError as error:
+                errors[place] = error
+            done += 1
+            if progress is not None:
+                progress("ask", done, total)
+    return errors
 
 
 def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[str, Any]:
@@ -207,34 +291,6 @@ def _key(
         known,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _ask_all(
-    hosts: Sequence[Host],
-    settings: Sequence[Setting],
-    inputs: RetrieveInputs,
-    options: RetrieveOptions,
-    journal: Journal,
-    progress: Progress | None,
-) -> None:
-    """All rounds, interleaved over the settings in an order of their own each time."""
-    started, n, total, done = clock(), len(inputs.queries.ids), len(settings) * options.rounds, 0
-    for number in range(1, options.rounds + 1):
-        draw = np.random.Generator(np.random.PCG64([options.seed, number]))
-        for place in draw.permutation(len(settings)).tolist():
-            order, known = draw.permutation(n).tolist(), journal.batches.get((place, number))
-            rest = order if known is None else [query for query in order if query in known.open]
-            if rest:
-                left = options.most_seconds - (clock() - started)
-                if left <= 0:
-                    raise Unfinished(
-                        f"--most-seconds {options.most_seconds:g} are over after {done} of {total} parts; call again."
-                    )
-                _ask_one(hosts, settings[place], (place, number), rest, options, journal, left)
-                _refuse_failures(journal, inputs, settings, options)
-            done += 1
-            if progress is not None:
-                progress("ask", done, total)
 
 
 def _ask_one(

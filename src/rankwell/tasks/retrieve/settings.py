@@ -77,6 +77,22 @@ def read_settings(
     )
 
 
+def join_settings(every: Sequence[EngineSettings]) -> EngineSettings:
+    """The settings of several calls that differ in their sweeps alone, with one index for each build."""
+    builds: dict[str, Mapping[str, Any]] = {}
+    settings: list[Setting] = []
+    for each in every:
+        for setting in each.settings:
+            build = each.builds[setting.build]
+            key = json.dumps(build, sort_keys=True)
+            builds.setdefault(key, build)
+            settings.append(setting._replace(build=[*builds].index(key)))
+    joined = EngineSettings(every[0].fixed, list(builds.values()), settings, ())
+    values = [joined.values(place) for place in range(len(settings))]
+    names = dict.fromkeys(name for own in values for name in own)
+    return joined._replace(varying=tuple(name for name in names if len({str(own.get(name)) for own in values}) > 1))
+
+
 def read_pairs(given: Mapping[str, Any] | Sequence[str] | None, option: str) -> dict[str, Any]:
     """NAME=VALUE texts as a mapping, each name once."""
     if isinstance(given, Mapping):

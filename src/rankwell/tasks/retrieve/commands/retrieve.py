@@ -2,12 +2,14 @@
 
 import re
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rankwell import report
+from rankwell.core.options import Input
 from rankwell.core.tables import figure
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, RankwellError
 from rankwell.evaluation.results import Results
 from rankwell.report import rules_line
 from rankwell.report.drafts import drafting, refuse_unclaimed
@@ -18,12 +20,13 @@ from rankwell.tasks.retrieve.journal import NAME
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.records import write_records
+from rankwell.tasks.retrieve.together import CallResult, RetrieveCall, ask_together
 
 _UNIT = re.compile(r"\((ms|s|MB|queries/s|%)\)$")
 
 
 def retrieve(
-    engine: str,
+    engine: Annotated[str, Input(perhaps=True)],
     /,
     *,
     options: RetrieveOptions,
@@ -64,6 +67,22 @@ def retrieve(
     if output is not None:
         notes.append(Aside(f"wrote {output}/; for its HTML page: rankwell report {output}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
+
+
+def evaluate_cells(calls: Sequence[tuple[Sequence[Any], Mapping[str, Any], Path]], progress: Progress) -> Iterator[str]:
+    """Cells of a bench on one data set: arguments and folder of each; the error of each, "" where its results are written."""
+    own = [RetrieveCall(engine, named.get("options", RetrieveOptions()), folder) for (engine,), named, folder in calls]
+    for call, found in zip(own, ask_together(own, progress), strict=True):
+        if not isinstance(found, CallResult):
+            yield str(found)
+            continue
+        try:
+            write(found.evaluation.results(found.measured), found.measured, call.folder)
+        except (RankwellError, OSError) as error:
+            yield str(error)
+        else:
+            found.work.journal.remove()
+            yield ""
 
 
 def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
