@@ -96,6 +96,23 @@ def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
     return np.where(first_half, shares[0], shares[1])
 
 
+def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -> Floats:
+    """(queries,) the shares λ to expect from `cross_fitted` once items are judged with the probabilities `inclusion`.
+
+    λ is fitted on the judged items of all queries, for what the other half will know is not known yet; it is 1 where fewer than 5
+    items with a gain are expected in a half: those that it has, and half of those that are to come.
+    """
+    rows = np.flatnonzero(items.known & (items.inclusion < 1))
+    pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
+    variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
+    below = float((variance * prediction**2).sum())
+    fitted = float(np.clip(float((variance * prediction * gain).sum()) / below, 0.0, 1.0)) if below > 0 else 1.0
+    found, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
+    counts = [np.count_nonzero(found & (first_half[items.query[rows]] == bool(half))) + to_come / 2 for half in (0, 1)]
+    shares = [fitted if count >= _FEWEST_POSITIVE else 1.0 for count in counts]
+    return np.where(first_half, *shares)
+
+
 def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None) -> SampleEstimate:
     """The estimate from a sample. shares: (queries,) λ of each. unknown: (items,) gains in place of those that are not known.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.stats.difference_estimator import SampledItems, estimate
 
 _RESAMPLES = 400
 _FEWEST = 10
@@ -16,8 +17,8 @@ _FEWEST = 10
 class ForecastItems(NamedTuple):
     """The items of a pool; every array is (items,). n_queries: of the study. query: index. weight: the factor c of the gain.
 
-    prior: the variance of the gain by the prior. residual: c(g − λm) of judged items, NaN elsewhere. inclusion: now. predicted:
-    (queries,) Σ c·λ·m.
+    prior: the variance of the gain by the prior. residual: c(g − λm) of judged items, NaN elsewhere. inclusion: now. predicted,
+    totals: (queries,) Σ c·λ·m, and the estimates so far.
     """
 
     n_queries: int
@@ -27,6 +28,16 @@ class ForecastItems(NamedTuple):
     residual: Floats
     inclusion: Floats
     predicted: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, items: SampledItems, shares: Floats, prior: Floats) -> "ForecastItems":
+        """Those of a sample. shares: (queries,) λ of each. prior: (items,) the variance of gains by the prior."""
+        expected = items.weight * shares[items.query] * items.prediction
+        residual = np.where(items.known, items.weight * items.gain - expected, np.nan)
+        sums = np.bincount(items.query, weights=expected, minlength=items.n_queries).astype(np.float64)
+        totals = estimate(items, shares).totals
+        return cls(items.n_queries, items.query, items.weight, prior, residual, items.inclusion, sums, totals)
 
 
 class Forecast(NamedTuple):
@@ -36,10 +47,10 @@ class Forecast(NamedTuple):
     like: tuple[float, float, float]
 
 
-def forecast(items: ForecastItems, totals: Floats, inclusion: Floats, sampled: Bools, *, seed: int = 0) -> Forecast:
+def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: int = 0) -> Forecast:
     """The standard errors once `sampled` items are judged with the probabilities `inclusion`.
 
-    totals: (queries,) the estimates so far. The squared residual of an item that is not judged is the prior's variance times c²,
+    The squared residual of an item that is not judged is the prior's variance times c²,
     scaled to the judged ones. The variance of true totals is that of the estimates less what drawing items adds, averaged with
     the one of independent residuals, which is surer where few items are judged. The ranges come from resamples of queries.
     """
@@ -59,7 +70,7 @@ def forecast(items: ForecastItems, totals: Floats, inclusion: Floats, sampled: B
 
     now, then = _within(judged, items.inclusion), _within(sampled, inclusion)
     alone = np.bincount(items.query, weights=squares, minlength=items.n_queries).astype(np.float64)
-    table = np.column_stack([totals, totals**2, now, then, items.predicted, items.predicted**2, alone])
+    table = np.column_stack([items.totals, items.totals**2, now, then, items.predicted, items.predicted**2, alone])
     trust = _trust(table.mean(axis=0), items.n_queries)
     middle = _errors(table.mean(axis=0)[None, :], items.n_queries, trust)[0]
     drawn = np.concatenate(

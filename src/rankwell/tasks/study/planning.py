@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats
 from rankwell.stats.detectable import minimal_detectable_difference
-from rankwell.stats.difference_estimator import cross_fitted, estimate
+from rankwell.stats.difference_estimator import expected_shares
 from rankwell.stats.intervals import student_quantile
 from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
@@ -60,18 +60,13 @@ class StudyForecasts:
     def _sampled(self) -> Iterator[PlannedStep]:
         found, study = self.estimates, self.estimates.study
         items = found.items_of(self.pair)
-        shares = cross_fitted(items, found.halves)
-        now = estimate(items, shares)
-        predicted = shares[items.query] * items.prediction
-        residual = np.where(items.known, items.weight * (items.gain - predicted), np.nan)
         prior = study.pool.prior * (1 - study.pool.prior) * found.highest_gain**2
-        sums = np.bincount(items.query, weights=items.weight * predicted, minlength=items.n_queries).astype(np.float64)
-        base = ForecastItems(items.n_queries, items.query, items.weight, prior, residual, items.inclusion, sums)
         done = int(items.sampled.sum())
         for end in self._ends():
             sampled, pi = self._drawn(end)
             judged = int(sampled.sum())
-            yield PlannedStep(judged - done, judged, forecast(base, now.totals, pi, sampled, seed=study.seed), items.n_queries)
+            base = ForecastItems.of(items, expected_shares(items, found.halves, pi), prior)
+            yield PlannedStep(judged - done, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries)
 
     def _ends(self) -> list[int]:
         """The numbers of batches of the last round that will be finished."""
