@@ -15,6 +15,7 @@ from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
+from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
 from tasks.study.studies import estimate, fill, judge, judge_batches, pool, pool_study, read_sheet, write_world
 
 
@@ -84,6 +85,20 @@ def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
     assert (first.number, other.number) == (0, 1)
     assert [query for query, _ in first.pairs] == sorted(query for query, _ in first.pairs)
     assert not set(first.pairs) & set(other.pairs)
+
+
+def test_batches_read_from_the_file_are_those_of_the_whole_pool(tmp_path, truth):
+    study = read_study(pool_study(tmp_path, batch=50))
+    pool(str(study.place), add=[str(tmp_path / "c.run")])
+    study = read_study(study.place)
+    batch, rows = study.pool.batches[:, -1], range(len(study.pool.item))
+    pairs = [(study.queries[study.pool.query[row]], study.pool.item[row]) for row in rows]
+
+    assert batch_sizes(study).tolist() == np.bincount(batch[batch >= 0]).tolist()
+    assert batches_of(study, [*pairs, ("q000", "elsewhere")]) == dict(zip(pairs, batch.tolist(), strict=True))
+    second = sorted(row for row in rows if batch[row] == 1)
+    expected = sorted(second, key=lambda row: (study.pool.query[row], study.pool.u[row]))
+    assert batch_pairs(study, 1) == tuple(pairs[row] for row in expected)
 
 
 def test_only_the_unbroken_sequence_of_finished_batches_counts(tmp_path, truth):

@@ -38,10 +38,13 @@ class StudyAnswers:
                 answered[row], grade[row] = True, _grade({judge: line.grade for judge, line in own.items()}, grade_by)
         if answers:
             query, item = min(answers)
-            raise BadInput(
-                f"{study.place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the line."
-            )
+            raise outside_pool(study, query, item)
         return cls(grade, answered, judges, tuple(sorted({line.guideline for line in used})))
+
+
+def outside_pool(study: Study, query: str, item: str) -> BadInput:
+    """The error for a judged item that was never pooled."""
+    return BadInput(f"{study.place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the line.")
 
 
 def _grade(grades: Mapping[str, float | None], grade_by: str) -> float:

@@ -74,9 +74,8 @@ def next_asks(study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pa
     mixed += [Ask(*pair, "gold") for pair in _gold(study, judge, gold, own, lines)] if batch else []
     if not mixed:
         return None
-    order = {query: place for place, query in enumerate(study.queries)}
     number = dict(zip(mixed, _numbers(study, [(ask.query, ask.item) for ask in mixed]), strict=True))
-    mixed.sort(key=lambda ask: (order[ask.query], number[ask], ask.purpose))
+    mixed.sort(key=lambda ask: (encode_id(ask.query), number[ask], ask.purpose))
     asks = (*mixed, *(Ask(*pair, "repeat") for pair in again))
     return SittingItems(batch, asks, tuple(line for line in lines if line.judge == judge))
 

@@ -13,9 +13,10 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, shown
 from rankwell.locks import locked
 from rankwell.store import Source
-from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.answers import StudyAnswers, outside_pool
 from rankwell.tasks.study.folder import LEASES, Study
-from rankwell.tasks.study.journal import JournalLine, check_judge, now, read_journals
+from rankwell.tasks.study.journal import JournalLine, check_judge, last_answers, now, read_journals
+from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
 
 _LASTING = timedelta(hours=24)
 
@@ -54,14 +55,26 @@ def finished_batches(study: Study, answered: Bools, number: int) -> int:
     return int(open_.min()) if len(open_) else int(batches.max(initial=-1)) + 1
 
 
-def progress(study: Study, answers: StudyAnswers) -> Progress:
-    """The progress of judging."""
-    batches, answered = study.pool.batches[:, -1], answers.answered
+def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
+    """The progress of judging. Raises BadInput as `StudyAnswers.of`."""
     if study.design == "reading":
-        return Progress(0, 0, int(answered.sum()), int((answered | needed_rows(study, answers)).sum()))
-    chosen = study.pool.sizes[:, -1] > 0
-    done = finished_batches(study, answered, study.rounds)
-    return Progress(int(batches.max(initial=-1)) + 1, done, int((answered & chosen).sum()), int(chosen.sum()))
+        answers = StudyAnswers.of(study, lines)
+        return Progress(0, 0, int(answers.answered.sum()), int((answers.answered | needed_rows(study, answers)).sum()))
+    sizes, judged = _judged_of_batches(study, lines)
+    unfinished = np.flatnonzero(judged < sizes)
+    done = int(unfinished[0]) if len(unfinished) else len(sizes)
+    return Progress(len(sizes), done, int(judged.sum()), int(sizes.sum()))
+
+
+def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints, Ints]:
+    """(batches,) of the last round the numbers of items, and of answered ones; the pool is not read as a whole."""
+    sizes, pairs = batch_sizes(study), last_answers(lines)
+    found = batches_of(study, pairs)
+    lost = min(pairs.keys() - found.keys(), default=None)
+    if lost is not None:
+        raise outside_pool(study, *lost)
+    judged = np.fromiter((number for number in found.values() if number >= 0), dtype=np.int64)
+    return sizes, np.bincount(judged, minlength=len(sizes))
 
 
 def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
@@ -98,11 +111,10 @@ def lease_batch(study: Study, judge: str) -> Batch | None:
     check_judge(judge)
     with locked(study.place, wait=10):
         lines, leases = read_journals(study).lines, read_leases(study)
-        answers = StudyAnswers.of(study, lines)
         if study.design == "reading":
-            return _lease_needed(study, judge, lines, leases, answers)
-        batches = study.pool.batches[:, -1]
-        unfinished = np.unique(batches[(batches >= 0) & ~answers.answered]).tolist()
+            return _lease_needed(study, judge, lines, leases, StudyAnswers.of(study, lines))
+        sizes, judged = _judged_of_batches(study, lines)
+        unfinished = np.flatnonzero(judged < sizes).tolist()
         held = _holders(leases, lines, study)
         own = [number for number in unfinished if held.get(number) == judge]
         free = [number for number in unfinished if number not in held]
@@ -111,7 +123,7 @@ def lease_batch(study: Study, judge: str) -> Batch | None:
         number = (own or free)[0]
         if not own:
             _append(study, Lease(now(), judge, study.rounds, number))
-        return Batch(study.rounds, number, _arranged(study, np.flatnonzero(batches == number)))
+        return Batch(study.rounds, number, batch_pairs(study, number))
 
 
 def _lease_needed(

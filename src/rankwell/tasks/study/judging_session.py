@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rankwell.errors import BadUsage, shown
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.asking import Ask, GoldItems, SittingItems, next_asks
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import GUIDELINE, Study, read_study
@@ -161,6 +160,6 @@ def batch_counts(study: Study, batch: Any) -> dict[str, Any]:
     """The number of the batch, of all batches, and of those that are not finished; None where the study has no fixed ones."""
     if study.design == "reading":
         return {"batch": None, "batches": None, "left": None}
-    state = progress(study, StudyAnswers.of(study, read_journals(study).lines))
+    state = progress(study, read_journals(study).lines)
     number = None if batch is None else batch.number + 1
     return {"batch": number, "batches": state.batches, "left": state.batches - state.finished}

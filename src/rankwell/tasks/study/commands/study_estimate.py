@@ -13,7 +13,7 @@ from rankwell.locks import locked
 from rankwell.report.present import FormatOption, InputPlace, Output
 from rankwell.store import Source, writing_to
 from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.batches import progress
+from rankwell.tasks.study.batches import Progress, progress
 from rankwell.tasks.study.estimation import StudyEstimates, chosen_measure, measure_label
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals
@@ -68,7 +68,7 @@ def estimate(
     verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
-    rules = _rules(found, answers, options, (look, looks, level, pairs)) + _model_rule(estimates)
+    rules = _rules(found, answers, progress(found, journals.lines), options, (look, looks, level, pairs)) + _model_rule(estimates)
     if format not in ("table", "md", "latex"):
         rows = [each.row(label) for each in (*levels, *verdicts)]
         return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
@@ -104,10 +104,11 @@ def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str]
     return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
 
 
-def _rules(study: Study, answers: StudyAnswers, options: EstimateOptions, plan: tuple[Look, Looks, float, int]) -> str:
+def _rules(
+    study: Study, answers: StudyAnswers, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, float, int]
+) -> str:
     """The line of rules: what was judged by whom, and what the intervals are corrected for."""
     look, looks, level, pairs = plan
-    state = progress(study, answers)
     judges = ", ".join(answers.judges)
     by = f"{judges} (grade by {options.grade_by})" if len(answers.judges) > 1 else judges
     n_pairs = looks.pairs or pairs

@@ -7,7 +7,6 @@ from rankwell.core.options import Input, Option
 from rankwell.errors import BadUsage
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import held_journal, journal_of, read_journals
@@ -121,7 +120,7 @@ def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> N
 def _state(study: Study) -> list[str]:
     """Notes on the progress of judging, and the next step."""
     journals = read_journals(study)
-    state = progress(study, StudyAnswers.of(study, journals.lines))
+    state = progress(study, journals.lines)
     if study.design == "reading":
         left, judged = state.items - state.judged, count_of(state.judged, "item is judged", "items are judged")
         done = f"{judged}, {count_of(left, 'is next', 'are next')}" if left else f"{judged}: all runs are read down"
