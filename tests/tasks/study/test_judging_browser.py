@@ -67,6 +67,7 @@ def test_a_hundred_items_are_judged_by_keys_alone(browser: Page, tmp_path: Path)
     draw = Random(1)
     keys = [draw.choice("0123") for _ in range(100)]
     with opened(browser, study):
+        assert browser.texts("main:not([hidden]) h1")[0].startswith("study · ann")
         for key in keys[:40]:
             press_and_wait(browser, key)
         browser.press("s")

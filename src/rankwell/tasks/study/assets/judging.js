@@ -52,7 +52,7 @@ async function load(read, message = "") {
   }
   trail = trailOf(state.asks);
   loaded.clear();
-  $("page-title").textContent = say.title(state.study, state.judge) + say.batch(state.batch, state.batches);
+  $("page-title").textContent = $("heading").textContent = say.title(state.study, state.judge) + say.batch(state.batch, state.batches);
   $("guideline-text").replaceChildren(...guideline(state.guideline));
   setUpHelp(state.grades);
   drawAnswers();
