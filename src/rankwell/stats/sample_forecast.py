@@ -71,7 +71,8 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
     now, then = _within(judged, items.inclusion), _within(sampled, inclusion)
     alone = np.bincount(items.query, weights=squares, minlength=items.n_queries).astype(np.float64)
     table = np.column_stack([items.totals, items.totals**2, now, then, items.predicted, items.predicted**2, alone])
-    trust = _trust(table.mean(axis=0), items.n_queries)
+    is_exact = bool((items.inclusion[items.weight != 0] >= 1).all())
+    trust = 1.0 if is_exact else _trust(table.mean(axis=0), items.n_queries)
     middle = _errors(table.mean(axis=0)[None, :], items.n_queries, trust)[0]
     drawn = np.concatenate(
         over_resamples(
@@ -97,9 +98,7 @@ def _trust(means: Floats, n: int) -> float:
     """The weight of the variance by moments: its error is that of a sample's variance, the other is off by half at most."""
     spread, _, alone = _spreads(means, n)
     error, other = 2 * float(spread) ** 2 / max(n - 1, 1), (float(alone) / 2) ** 2
-    return (
-        other / (error + other) if means[2] > 0 and error + other > 0 else float(means[2] == 0 and spread > 0 and means[3] == 0)
-    )
+    return other / (error + other) if means[2] > 0 and error + other > 0 else 0.0
 
 
 def _errors(means: Floats, n: int, trust: float) -> Floats:
