@@ -553,7 +553,7 @@ def test_preferences_chain_through_subgroups_and_contradictions_are_refused() ->
 
 # ---- nothing to look at -------------------------------------------------------------------------------------------
 
-NEEDED = {"k": 5, "recall": 0.5, "max_rel": 4}
+NEEDED = {"k": 5, "recall": 0.5, "max_rel": 4, "n_items": 9}
 FAMILIES = (counts, precision, average_precision, reciprocal_rank, gain, user_models, incomplete, intents, groups, preferences)
 
 

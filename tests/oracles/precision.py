@@ -67,25 +67,36 @@ def RprecMult(ranking: Ranking, grades: Grades, *, x: float = 1.0, rel: float = 
     return hits(ranking[:rank], grades, rel) / rank if rank else 0.0
 
 
-def SetP(ranking: Ranking, grades: Grades, *, rel: float = 1, relative: bool = False, judged_only: bool = False) -> float:
+def SetP(
+    ranking: Ranking, grades: Grades, *, rel: float = 1, relative: bool = False, judged_only: bool = False, k: int | None = None
+) -> float:
     """Relevant retrieved over retrieved; `relative` divides by min(retrieved, R) instead (set_relative_P)."""
-    seen = shown(ranking, grades, judged_only)
+    seen = shown(ranking, grades, judged_only)[:k]
     below = min(len(seen), n_relevant(grades, rel)) if relative else len(seen)
     return hits(seen, grades, rel) / below if below else 0.0
 
 
-def SetR(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
+def SetR(ranking: Ranking, grades: Grades, *, rel: float = 1, k: int | None = None) -> float:
     """Relevant retrieved over relevant, 0 if there are none (trec_eval set_recall)."""
     relevant = n_relevant(grades, rel)
-    return hits(ranking, grades, rel) / relevant if relevant else 0.0
+    return hits(ranking[:k], grades, rel) / relevant if relevant else 0.0
 
 
-def SetF(ranking: Ranking, grades: Grades, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False) -> float:
+def Fallout(ranking: Ranking, grades: Grades, *, n_items: int, rel: float = 1, k: int | None = None) -> float:
+    """Items retrieved and not relevant, over all that are not relevant (van Rijsbergen 1979, chapter 7)."""
+    top = ranking[:k]
+    others = n_items - n_relevant(grades, rel)
+    return (len(top) - hits(top, grades, rel)) / others if others else 0.0
+
+
+def SetF(
+    ranking: Ranking, grades: Grades, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False, k: int | None = None
+) -> float:
     """(beta + 1) P R / (beta P + R), 0 if nothing relevant is retrieved.
 
     beta weighs linearly, as trec_eval set_F and ir_measures do: it is not Van Rijsbergen's beta squared.
     """
-    seen = shown(ranking, grades, judged_only)
+    seen = shown(ranking, grades, judged_only)[:k]
     found = hits(seen, grades, rel)
     if found == 0:
         return 0.0

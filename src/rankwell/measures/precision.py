@@ -8,6 +8,7 @@ import numpy as np
 from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
+from rankwell.errors import BadUsage
 
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 _SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"
@@ -199,11 +200,13 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     "SetP",
     source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
     aliases="set_P set_relative_P(relative=True)",
-    expected="same",
+    expected="linear",
     exempt=_LENGTH,
 )
-def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = False, judged_only: bool = False) -> Floats:
-    """The share of the retrieved items that have grade `rel` or more; 0 for an empty list.
+def set_precision(
+    judged: JudgedRankings, *, rel: float = 1, relative: bool = False, judged_only: bool = False, k: int | None = None
+) -> Floats:
+    """The share of the retrieved items, of the first `k` of them, that have grade `rel` or more; 0 for an empty list.
 
     relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1 at every length.
     judged_only: unjudged items are taken out first.
@@ -214,23 +217,26 @@ def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = Fa
     ([0.5], [1.0])
     """
     view = judged.shown(judged_only)
-    return ratio(_found(view, rel), np.minimum(view.retrieved, view.n_relevant(rel)) if relative else view.retrieved)
+    shown = view.n_shown(k)
+    return ratio(_found(view, rel, k), np.minimum(shown, view.n_relevant(rel)) if relative else shown)
 
 
-@measure("SetR", source=_SETS, aliases="set_recall", expected="same")
-def set_recall(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The share of the items with grade `rel` or more that were retrieved; 0 if there are none.
+@measure("SetR", source=_SETS, aliases="set_recall", expected="linear")
+def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
+    """The share of the items with grade `rel` or more that were retrieved, in the first `k` places; 0 if there are none.
 
     >>> from rankwell import judged_rankings
     >>> set_recall(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.5]
     """
-    return ratio(_found(judged, rel), judged.n_relevant(rel))
+    return ratio(_found(judged, rel, k), judged.n_relevant(rel))
 
 
-@measure("SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", expected="same", exempt=_LENGTH)
-def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False) -> Floats:
-    """(beta + 1) P R / (beta P + R) of the retrieved set; 0 if nothing with grade `rel` or more was retrieved.
+@measure("SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", expected="linear", exempt=_LENGTH)
+def set_f(
+    judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False, k: int | None = None
+) -> Floats:
+    """(beta + 1) P R / (beta P + R) of the first `k` items as a set; 0 if nothing with grade `rel` or more is among them.
 
     beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared (that is `F`).
     judged_only: unjudged items are taken out first.
@@ -240,8 +246,33 @@ def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_o
     [0.5]
     """
     view = judged.shown(judged_only)
-    found = _found(view, rel)
-    return ratio((beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.retrieved, 0))
+    found = _found(view, rel, k)
+    return ratio((beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.n_shown(k), 0))
+
+
+@measure(
+    "Fallout",
+    source=_SETS,
+    scale=Scale((0.0, 1.0), "lower"),
+    aliases="fall_out fallout retrieval_fall_out RetrievalFallOut",
+    expected="linear",
+    exempt={"unjudged tail": "every further item that is not relevant counts"},
+)
+def fallout(judged: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None) -> Floats:
+    """The share of the items of the collection below grade `rel` that are in the first `k` places; 0 if there are none.
+
+    n_items: the size of the collection. Unjudged items are not relevant. Raises BadUsage where a query ranks or judges more.
+
+    >>> from rankwell import judged_rankings
+    >>> fallout(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}), n_items=5).tolist()
+    [0.5]
+    """
+    known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
+    if (known > n_items).any():
+        query = int(np.flatnonzero(known > n_items)[0])
+        what = f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges {int(known[query])} items"
+        raise BadUsage(f"{what}; n_items is the size of the whole collection.")
+    return ratio(judged.n_shown(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
 
 
 @measure(
