@@ -25,6 +25,8 @@ _PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
 # \udc80 to \udcff stand for the bytes of ids that are not UTF-8; rankwell writes them.
 _HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
 
+_DOTTED = re.compile(rb"""(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % MAX_DEPTH)
+
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 
@@ -128,6 +130,9 @@ def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
         raise BadInput(f"{source.name} has more than {MAX_TOML >> 20} MiB; expected a TOML file that a person writes.")
     try:
         text = raw.decode("utf-8")
+        # tomllib takes time that grows with the square of a dotted key.
+        if _DOTTED.search(raw):
+            raise BadInput(f"{source.name}: a key has {MAX_DEPTH} dots or more; expected fewer.")
         found = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise BadInput(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8.") from error

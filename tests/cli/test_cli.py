@@ -270,7 +270,18 @@ def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path
 
 def test_a_negative_seed_is_bad_usage(folder: Path, monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--seed", "-1") == 2
-    assert "a non-negative integer as the seed" in capsys.readouterr().err
+    assert "--seed: -1; expected a non-negative integer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["１", "1_0", "9" * 30])
+def test_integers_have_ascii_digits_and_64_bits(folder: Path, number: str, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--seed", number) == 2
+    assert "integer" in capsys.readouterr().err
+
+
+def test_a_very_long_message_keeps_its_two_ends(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "(" * 100_000) == 2
+    assert len(capsys.readouterr().err) < 4100
 
 
 def test_a_named_format_goes_before_the_content(folder: Path, monkeypatch, capsys):

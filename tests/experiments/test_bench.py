@@ -707,6 +707,7 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
         ("[options]", '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]', r"comparison: max-T comes from sign flips"),
         ("[options]", "[comparison]\nlevel = 2\n[options]", r"bench.toml: comparison: .*level"),
         ('name = "high"', 'name = "LOW"', r"system 2: name: a second system named 'LOW'"),
+        ('name = "runs"', 'name = "Table.html"', r"name: the bench writes a file named 'Table.html'; give the data set another"),
         ('name = "high"', 'name = "a/b"', r"name is 'a/b', which cannot name a folder"),
         ('name = "high"', "", r"system 2: name is missing; expected a string"),
         ('name = "high"', 'name = "high"\ntitle = "low"', r"system 'high': title: a second system is shown as 'low'"),

@@ -210,6 +210,13 @@ BAD = [
         for word in ("P@1e999", "AP(rel={[]:1})", "AP(rel={1:2,'a':3})", "nDCG(gains={1:'a'})@5", "nDCG(gains=[1,2])@5")
     ),
     Case("--n-samples of 5,000 digits", f"agree --reference left.npy left.npy --n-samples {'9' * 5000}", shows="400 digits"),
+    Case(
+        "a dotted key of 40 KB in TOML",
+        "bench bench.toml",
+        _text("bench.toml", "a." * 20_000 + "a = 1"),
+        shows="100 dots",
+        seconds=5,
+    ),
     Case("-m 5,000 minus signs", f"{_EVALUATE} -m=AP(rel={'-' * 5000}1)", _runs()),
     *(
         Case(f".npy header {header[:60].strip()}", "agree left.npy --reference right.npy -k 1", _npy(header))

@@ -213,6 +213,13 @@ def test_methods_of_scores_follow_their_definitions_after_every_normalisation(me
     assert_same(fuse(world, method=method, normalise=how, depth=depth), oracle(world, method, how, depth=depth or 99))
 
 
+def test_a_range_that_overflows_is_refused_and_makes_no_equal_scores() -> None:
+    run = {"q": {"a": 1.7e308, "b": 1.6e308, "c": -1.6e308}}
+
+    with pytest.raises(BadScore, match="z-score makes nan"):
+        fuse([run, run], method="combsum", normalise="z-score")
+
+
 @pytest.mark.parametrize("absent", ["zero", "lowest"])
 @pytest.mark.parametrize("how", ["none", "min-max", "z-score", "rank"])
 def test_what_an_absent_item_counts_can_be_said(how: str, absent: str) -> None:

@@ -1,6 +1,7 @@
 """Fuzzers of judgments as Quepid and OpenSearch hold them, and of a study's folder."""
 
 import csv
+import hashlib
 import json
 import re
 from io import StringIO
@@ -101,7 +102,8 @@ def _study(rng: Random, folder: Path) -> Path:
         "plan": {"level": 0.95, "looks": 5, "pairs": None},
         "runs": [{"name": name, "file": f"{name}.run", "digest": "sha256:0", "round": 1} for name in "ab"],
     }  # fmt: skip
-    (folder / "study.json").write_text(json.dumps(design))
+    digest = hashlib.sha256(json.dumps(design, sort_keys=True).encode()).hexdigest()
+    (folder / "study.json").write_text(json.dumps({**design, "digest": digest}))
     lines = [
         {"time": "2026-11-25T12:00:00.000Z", "judge": "ann", "query": query, "item": item, "grade": rng.randrange(3), "note": ""}
         for query, item in rows

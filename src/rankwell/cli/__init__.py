@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_LONGEST = 4000
+"""Characters of a message that a person may still read."""
+
+
 def script() -> None:
     """The process `rankwell`: runs the command and leaves at once."""
     try:
@@ -182,8 +186,9 @@ def _run_command(arguments: list[str]) -> int:
 
 
 def _one_line(message: object) -> str:
-    """A message whose ends of lines, which come of names and texts, are escapes."""
-    return str(message).replace("\n", "\\n")
+    """A message whose ends of lines, which come of names and texts, are escapes; of a very long one the two ends."""
+    text = str(message).replace("\n", "\\n")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def _say(text: str, *, fold: bool = True) -> None:

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.core.catalogue import suggest
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, shown
 from rankwell.store import KEEPING
 
 REQUIRED = Parameter.empty
@@ -228,7 +228,18 @@ def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
         expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
         if expected and (not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))):
             raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
+        if problem := _out_of_range(name, value):
+            raise BadUsage(f"{name} is {problem}")
     return replace(options, **chosen)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def _out_of_range(name: str, value: Any) -> str:
+    """The complaint about an integer that no option takes; "" for any other value."""
+    if isinstance(value, Integral) and not -(1 << 63) <= int(value) < 1 << 63:
+        return f"{shown(str(value))}; expected an integer of 64 bits."
+    return (
+        f"{value}; expected a non-negative integer." if name == "seed" and isinstance(value, Integral) and int(value) < 0 else ""
+    )
 
 
 _PLAIN: dict[Any, tuple[Any, str]] = {
@@ -358,9 +369,15 @@ def _reader(argument: Argument) -> Callable[[str], Any]:
             known = near if near.startswith("known") else f"known are {', '.join(argument.choices)}; {near}"
             raise ArgumentTypeError(f"there is no {text!r}; {known}")
         try:
-            return argument.kind(text)
+            # Python reads 1_000 as a thousand, and the digits of every script.
+            if argument.kind in (int, float) and (not text.isascii() or "_" in text):
+                raise ValueError(text)
+            value = argument.kind(text)
         except ValueError:
-            raise ArgumentTypeError(f"{text!r} is not {expected}.") from None
+            raise ArgumentTypeError(f"{shown(text)} is not {expected}.") from None
+        if problem := _out_of_range(argument.name, value):
+            raise ArgumentTypeError(problem)
+        return value
 
     return _read
 

@@ -98,6 +98,9 @@ def read_experiment(path: str | Path) -> Experiment:
     source = Source(path)
     top = _top(source)
     datasets, systems = top.named("dataset"), top.named("system")
+    own = next((name for name in datasets if name.casefold().startswith(("table.", "bench.json", "manifest.json"))), None)
+    if own is not None:
+        raise BadInput(f"{datasets[own].at('name')}: the bench writes a file named {own!r}; give the data set another name.")
     for each in systems.values():
         each.child("on").allow(datasets)
     cells = tuple(_cells(top, datasets, systems))

@@ -17,6 +17,10 @@ Json = Any
 """A value that JSON can hold."""
 
 
+MAX_SHARDS = 1_000_000
+"""Ranges into which an input may be cut: each is a file."""
+
+
 class Limits(NamedTuple):
     """The size of parts. memory: bytes that a part may use. workers: parts that work at once. shards: as requested, or None."""
 

@@ -16,7 +16,7 @@ from rankwell.encoders import Settings, Singles, TextEncoder, load_encoder
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
-from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts import KINDS, MAX_SHARDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
 
 _CHUNK_BATCHES = 32
 _MOST_TEXTS = 1 << 17
@@ -126,8 +126,8 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
-    if limits.shards is not None and limits.shards < 1:
-        raise BadUsage(f"--shards {limits.shards}; expected a positive integer.")
+    if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
+        raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
     chunk = chunk_of(options["batch_size"])
     n = len(encoder_texts(options["texts"], _chosen(options))[1])
     chunks = -(-n // chunk)

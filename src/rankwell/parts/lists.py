@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.arrays import map_npy
 from rankwell.errors import BadInput, BadUsage
-from rankwell.parts import Limits
+from rankwell.parts import MAX_SHARDS, Limits
 
 MOST_MERGED = 64
 """Lists that are merged at a time; more are merged in two levels."""
@@ -38,8 +38,8 @@ class PartGrid(NamedTuple):
         least = -(-items * row // half)
         usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
         shards = usual if limits.shards is None else limits.shards
-        if shards < 1:
-            raise BadUsage(f"--shards {shards}; expected a positive integer.")
+        if limits.shards is not None and not 0 < shards <= MAX_SHARDS:
+            raise BadUsage(f"--shards {shards}; expected an integer from 1 to {MAX_SHARDS}.")
         return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
 
     def ending_at(self, breaks: Sequence[int]) -> "PartGrid":

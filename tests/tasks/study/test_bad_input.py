@@ -47,6 +47,11 @@ def _grade_outside_the_scale(world: Path) -> None:
     append_lines(study, [JournalLine("t", "ann", query, item, 2.0), JournalLine("t", "ann", query, item, 7.0)])
 
 
+def _edited(world: Path) -> None:
+    file = pool_study(world) / "study.json"
+    file.write_text(file.read_text().replace('"level": 0.95', '"level": 0.5'))
+
+
 def _nothing(world: Path) -> None:
     pass
 
@@ -57,6 +62,8 @@ def _nothing(world: Path) -> None:
         (_nothing, POOL.replace(" b.run", ""), "give two runs or more"),
         (_twins, POOL, "a and b never differ in the first 10; nothing to judge"),
         (_query_without_text, POOL, "a.run: query 'q000' has no text; add it to the file of --query-texts"),
+        (_edited, "study estimate study", "study.json was edited since it was written; restore it from a copy"),
+        (_nothing, f"{POOL} --guideline /dev/zero", "/dev/zero is a device or a socket; name a regular file"),
         (_grade_outside_the_scale, "study estimate study", "ann.jsonl:2: grade 7.0; the scale of the study is 0, 1, 2, 3"),
     ],
 )

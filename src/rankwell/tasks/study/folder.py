@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -181,7 +182,14 @@ def write_study(study: Study) -> None:
     files = {name: each._asdict() for name, each in study.sources.items()}
     runs = [run._asdict() for run in study.runs]
     head |= {"grades": grades, "plan": asdict(study.plan), "sources": files, "runs": runs}
-    write_text(study.place / STUDY, json.dumps({"study": SCHEMA, **head}, indent=1, ensure_ascii=False) + "\n")
+    content = {"study": SCHEMA, **head}
+    write_text(study.place / STUDY, json.dumps({**content, "digest": _digest(content)}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of all that study.json says but the digest itself."""
+    text = json.dumps({name: each for name, each in content.items() if name != "digest"}, sort_keys=True)
+    return sha256(text.encode("ascii")).hexdigest()
 
 
 def is_study(place: str | Path) -> bool:
@@ -196,6 +204,8 @@ def read_study(place: str | Path) -> Study:
         raise BadInput(f"{place} is not a study; name a folder that `rankwell study pool -o` wrote.")
     path = folder / STUDY
     content = read_json(Source(path), "a study")
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: expected an object that describes a study; restore it from a copy.")
     try:
         if content["study"] != SCHEMA:
             raise BadInput(f"{path}: schema {shown(content['study'])}; this version reads {SCHEMA}. Update rankwell.")
@@ -210,6 +220,8 @@ def read_study(place: str | Path) -> Study:
         if study.design not in get_args(Design) or study.purpose not in get_args(Purpose) or study.rounds < 1:
             raise ValueError(study.design)
         study.parsed_measure  # noqa: B018 - raises BadUsage
+        if content["digest"] != _digest(content):
+            raise BadInput(f"{path} was edited since it was written; restore it from a copy, or pool the study again.")
     except (KeyError, TypeError, ValueError, AttributeError, BadUsage) as error:
         raise BadInput(f"{path} is not the description of a study ({shown(str(error))}); restore it from a copy.") from error
     return study

@@ -70,6 +70,8 @@ class PoolOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
+        if self.looks > 1000:
+            raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
         if self.seed < 0:
             raise BadUsage(f"--seed is {self.seed}; expected a non-negative integer.")
         self.drawn  # noqa: B018 - raises BadUsage

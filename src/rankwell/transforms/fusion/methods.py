@@ -199,11 +199,12 @@ def z_score(items: Segments) -> Floats:
     Source: Montague and Aslam 2001 (zero mean and unit variance).
     """
     # The unit interval first: neither very large nor very small scores are squared.
-    unit = np.where(items.lowest(items.scores) < items.highest(items.scores), min_max(items), 0.0)
+    low, high = items.lowest(items.scores), items.highest(items.scores)
+    unit = np.where(np.isfinite(high - low), np.where(low < high, min_max(items), 0.0), np.nan)
     size = items.lengths[items.owner]
     away = unit - items.total(unit) / size
     sd = np.sqrt(items.total(away * away) / size)
-    return np.where(sd > 0, away / np.where(sd > 0, sd, 1.0), 0.0)
+    return np.where(sd == 0, 0.0, away / np.where(sd == 0, 1.0, sd))
 
 
 @normalisation("rank")

@@ -18,7 +18,7 @@ from rankwell.report import prose
 from rankwell.report.drafts import holding
 from rankwell.report.folder import write_parquet
 from rankwell.report.present import Aside, FolderOption, InputPlace, Output, Progress
-from rankwell.store import refuse_blocked, sources_of, write_text, writing_to
+from rankwell.store import Source, refuse_blocked, sources_of, write_text, writing_to
 from rankwell.tasks.study import folder as places
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.folder import PooledRun, Study, StudyFile, StudyPlan, StudyPool, is_study, place_of, read_study
@@ -149,13 +149,14 @@ def _write(
     study: Study, found: PooledRanks, texts: SourceTexts | None, options: PoolOptions, answered: Any, earlier: Any
 ) -> Output:
     """Writes the files of a study, study.json last. texts: None where queries have theirs already."""
+    guideline = _guideline(study, options)
     pool = order_pool(found, study, answered, earlier)
     _write_pool(study, pool, found.queries)
     documents = texts.documents if texts else read_texts(study.place / study.sources["documents"].file)
     bare = _write_texts(study.place / places.DOCUMENTS, "item", found.names, documents)
     if texts is not None:
         _write_texts(study.place / places.QUERIES, "query", list(found.queries), texts.queries)
-        write_text(study.place / places.GUIDELINE, _guideline(study, options))
+        write_text(study.place / places.GUIDELINE, guideline)
     places.write_study(study)
     n_items = int((pool.sizes[:, -1] > 0).sum())
     n_queries = count_of(len(found.queries), "query", "queries")
@@ -203,7 +204,7 @@ def _write_texts(path: Path, key: str, ids: list[str], texts: Texts) -> int:
 def _guideline(study: Study, options: PoolOptions) -> str:
     """The text of the guideline: that of the user's file, else one made of the grades."""
     if options.guideline is not None:
-        return Path(options.guideline).read_text(encoding="utf-8", errors="replace")
+        return Source(options.guideline).read().decode("utf-8", errors="replace")
     grades = "".join(f"* {grade:g}: {name}\n" for grade, name in study.grades.items())
     return f"# How to judge\n\nRead the query, then the item. How well does the item serve a person with this query?\n\n{grades}"
 
