@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
@@ -30,18 +31,24 @@ _DOTTED = re.compile(rb"""(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 
-def read_json(source: Source, expected: str = "", *, pairs: Pairs | None = None) -> Any:
+def read_json(source: Source, expected: str = "", *, pairs: Pairs | None = None, finite: bool = False) -> Any:
     """The value in a JSON file; the arguments and errors are those of `parse_json`."""
-    return parse_json(source.read(), source.name, expected, pairs=pairs)
+    return parse_json(source.read(), source.name, expected, pairs=pairs, finite=finite)
 
 
 def parse_json(
-    content: bytes | str, name: str, expected: str = "", *, line: int | None = None, pairs: Pairs | None = None
+    content: bytes | str,
+    name: str,
+    expected: str = "",
+    *,
+    line: int | None = None,
+    pairs: Pairs | None = None,
+    finite: bool = False,
 ) -> Any:
     """The value of a JSON text; bytes that are not UTF-8 are kept as in `decode_id`.
 
     name: of the file or place. expected: the form, for messages. line: number of the line that the text is. pairs: makes an
-    object of its keys and values, as `unique_keys` does.
+    object of its keys and values, as `unique_keys` does. finite: whether NaN, Infinity and 1e999 are refused.
     Raises BadInput (BadLine for a line) for what is not JSON, brackets nested deeper than `MAX_DEPTH`, integers of more than
     `MAX_DIGITS` digits, and half a character (`\\ud83d`); whatever `pairs` raises of rankwell's errors begins with the name.
     """
@@ -58,7 +65,8 @@ def parse_json(
             if len(token[0]) > MAX_DIGITS and token[0].lstrip(b"-").isdigit():
                 raise kind(f"{_where(token.start())}: an integer of {len(token[0])} digits; expected {MAX_DIGITS} at most.")
     try:
-        found = json.loads(text, object_pairs_hook=pairs)
+        numbers: dict[str, Any] = {"parse_float": _finite, "parse_constant": _finite} if finite else {}
+        found = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
         raise kind(f"{where}: {error.msg} at column {error.colno}; {hope}") from error
@@ -73,6 +81,13 @@ def parse_json(
         escape = half[0].decode("ascii")
         raise kind(f"{_where(half.start())}: {escape} is half a character; correct the text, or cut it between characters.")
     return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise BadInput(f"{shown(text)} is not a finite number; restore the file.")
+    return value
 
 
 def _too_deep(name: str, line: int | None) -> str:

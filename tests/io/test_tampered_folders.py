@@ -56,6 +56,7 @@ TAMPERED: dict[str, tuple[str, Any]] = {
     "an infinite level": ("manifest.json", rules_with(level=float("inf"))),
     "mean ranks as text": ("manifest.json", rules_with(mean_ranks=[{"mean_ranks": {"r1": "x", "r2": 1, "r3": 2}}])),
     "a mean as text": ("summary.json", row_with(mean="high")),
+    "a mean that is not finite": ("summary.json", row_with(mean=float("inf"))),
     "a list as run": ("summary.json", row_with(run=["r1"])),
     "a number as label": ("summary.json", row_with(label=3)),
     "an object as number of queries": ("summary.json", row_with(n={})),

@@ -153,7 +153,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / MANIFEST
     if not path.is_file():
         return None
-    content = _checked(read_json(Source(path), "a manifest of results"), dict, path, "$")
+    content = _checked(read_json(Source(path), "a manifest of results", finite=True), dict, path, "$")
     return Manifest(content, _digests(content, "files", path), _digests(content, "written", path))
 
 
@@ -398,7 +398,7 @@ def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[
     path = folder.place / name
     if not folder.has(name) or not path.is_file():
         raise BadInput(f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o.")
-    found = read_json(Source(path))
+    found = read_json(Source(path), finite=True)
     check_files(folder.place, {} if folder.files is None else {name: folder.files[name]})
     if not isinstance(found, dict) or not isinstance(found.get(key), kind):
         raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")

@@ -307,7 +307,7 @@ def _path_at(text: str, stop: int) -> Where:
 def _lines(source: Source, text: str) -> Content:
     records, numbers = list[Any](), list[int]()
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
+        if not line.strip(" \t\r"):
             continue
         record = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
         if not isinstance(record, dict):
