@@ -170,7 +170,8 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
         if plan.format != _FORMAT or plan.parts < 1 or plan.kind not in KINDS:
             raise ValueError(f"format {shown(plan.format)}, kind {shown(plan.kind)}, {shown(plan.parts)} parts")
     except (TypeError, ValueError) as error:
-        raise BadInput(f"{path} is damaged, or of another version of rankwell ({error}); name another work folder.") from error
+        what = "its keys are not those of a plan" if isinstance(error, TypeError) else error
+        raise BadInput(f"{path} is damaged, or of another version of rankwell ({what}); name another work folder.") from error
     return plan
 
 
