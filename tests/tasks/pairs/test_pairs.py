@@ -378,6 +378,8 @@ def test_ids_that_only_one_model_has_are_refused(folder, run):
 def test_a_number_that_is_not_finite_is_refused_by_its_row():
     with pytest.raises(BadScore, match=r"the similarity in row 1 \(from 0\) is inf"):
         compared([1, 2], [1, np.inf])
+    with pytest.raises(BadScore, match=r"row 0 \(from 0\) is -1e\+308; expected finite numbers up to 1e\+150"):
+        compared([-1e308, 2], [1, 2])
 
 
 @pytest.mark.parametrize(("n", "expected"), [(10, 10_000), (2_000, 10_000), (10_000, 2_000), (1_000_000, 1_000)])

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -52,6 +53,7 @@ def id_text(value: object) -> str | None:
     return str(value) if isinstance(value, str) else None
 
 
+@lru_cache(maxsize=1 << 16)  # every format asks for the names of every column
 def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 

@@ -57,11 +57,15 @@ def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
     return Pairs(left, (left + 1 + codes // items) % items)
 
 
+_LARGEST = 1e150
+"""The sum of squares of as many numbers as fit into memory is finite up to here."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """names: (n,) of the pairs. targets, similarities: (n,) in the same order.
 
-    Raises BadInput where the numbers of rows differ; BadScore for a number that is not finite, naming its row.
+    Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not finite, naming its row.
     """
 
     names: Sequence[str]
@@ -73,11 +77,11 @@ class ScoredPairs:
             what = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
             raise BadInput(f"{what}; row by row they belong to the same pair, so there are as many of both.")
         for kind, numbers in (("target", self.targets), ("similarity", self.similarities)):
-            wrong = np.flatnonzero(~np.isfinite(numbers))
+            wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
             if len(wrong):
                 row = int(wrong[0])
                 what = f"the {kind} in row {row} (from 0) is {numbers[row]}"
-                raise BadScore(f"{what}; expected finite numbers. Correct it, or drop the pair.")
+                raise BadScore(f"{what}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop the pair.")
 
     def __len__(self) -> int:
         return len(self.targets)
