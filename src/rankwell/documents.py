@@ -26,7 +26,8 @@ _PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
 # \udc80 to \udcff stand for the bytes of ids that are not UTF-8; rankwell writes them.
 _HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
 
-_DOTTED = re.compile(rb"""(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % MAX_DEPTH)
+# It begins where a part of a key does, so that a long word is read once.
+_DOTTED = re.compile(rb"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % MAX_DEPTH)
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
