@@ -210,6 +210,7 @@ BAD = [
         for word in ("P@1e999", "AP(rel={[]:1})", "AP(rel={1:2,'a':3})", "nDCG(gains={1:'a'})@5", "nDCG(gains=[1,2])@5")
     ),
     Case("--n-samples of 5,000 digits", f"agree --reference left.npy left.npy --n-samples {'9' * 5000}", shows="400 digits"),
+    Case("a word of 1 MB in TOML", "bench bench.toml", _text("bench.toml", f"a = '{'b' * 1_000_000}'"), seconds=5),
     Case(
         "a dotted key of 40 KB in TOML",
         "bench bench.toml",
