@@ -340,7 +340,10 @@ def test_the_table_shows_small_p_values_in_four_digits(folder, run):
         (["gold.txt", "sim.npy", "sim.npy"], "two files are called"),
         (["--reference", "teacher.npy", "--candidate", "few.npy"], "teacher has 60 vectors, few has 10"),
         (["--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "0"], "0 pairs; expected at least 1"),
-        (["--reference", "teacher.npy", "--candidate", "student.npy", "--seed", "-1"], "the seed is -1"),
+        (
+            ["--reference", "teacher.npy", "--candidate", "student.npy", "--seed", "4294967296"],
+            "expected an integer from 0 to 4294967295",
+        ),
         (["--reference", "teacher.npy", "--candidate", "student.npy", "--metric", "cosin"], "did you mean 'cosine'"),
         (["--reference", "teacher.npy", "--candidate", "zero.npy"], "row 7: the vector is zero"),
         (["--reference", "teacher.npy", "--candidate", "a=missing.npy"], "missing.npy: no such file"),
