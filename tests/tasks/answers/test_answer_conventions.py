@@ -356,3 +356,15 @@ def test_texts_that_answer_a_squad_2_file_are_judged_as_squad_2_does(tmp_path):
         "convention squad2, the default of SQuAD 2.0 questions with texts as answers: exact match and F1"
     )
     assert result.summary == rankwell.evaluate_answers(path, {"q1": "the b", "q2": ""}, convention="squad2").summary
+
+
+def test_texts_that_answer_a_squad_1_file_are_judged_as_squad_1_does(tmp_path):
+    answered = {"id": "q1", "question": "?", "answers": [{"text": "b", "answer_start": 2}]}
+    gold = {"version": "1.1", "data": [{"title": "t", "paragraphs": [{"context": "a b c", "qas": [answered]}]}]}
+    path = tmp_path / "gold.json"
+    path.write_text(json.dumps(gold))
+
+    result = rankwell.evaluate_answers(path, {"q1": "the b"})
+
+    assert result.notes[0].startswith("convention squad1, the default of SQuAD 1.1 questions with texts as answers")
+    assert result.summary == rankwell.evaluate_answers(path, {"q1": "the b"}, convention="squad1").summary

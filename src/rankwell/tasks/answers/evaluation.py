@@ -84,12 +84,14 @@ class AnswerInputs:
 
     @property
     def usual_convention(self) -> str:
-        """The convention where none is named: squad2 where texts answer a SQuAD 2.0 file, else piaf. It is noted."""
+        """The convention where none is named: squad2 or squad1 where texts answer a file of SQuAD, else piaf. It is noted."""
         gold, given = self.tables["gold"], self.tables.get("predictions")
-        if gold.format != "squad" or not gold.table.impossible.any() or given is None or (given.table.starts >= 0).any():
+        if gold.format != "squad" or given is None or (given.table.starts >= 0).any():
             name, reason = "piaf", "the default"
-        else:
+        elif gold.table.impossible.any():
             name, reason = "squad2", "the default of SQuAD 2.0 questions with texts as answers"
+        else:
+            name, reason = "squad1", "the default of SQuAD 1.1 questions with texts as answers"
         self.notes += CONVENTIONS[name].unnamed(self._options, reason)
         return name
 

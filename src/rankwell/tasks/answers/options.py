@@ -26,8 +26,8 @@ class AnswerOptions:
     retriever_k
         How many first documents count as retrieved, 10 unless it is said.
     convention
-        Whose words and rules: piaf, or squad2 for texts that answer a SQuAD 2.0 file, unless another is named: piaf-article,
-        haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
+        Whose words and rules: piaf, or squad2 and squad1 for texts that answer a file of SQuAD 2.0 and 1.1, unless one is named:
+        piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
     measures
         A measure or a word of the convention, instead of its whole report; repeat it for more.
     normalizer

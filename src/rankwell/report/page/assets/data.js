@@ -103,7 +103,8 @@ export function shownStates() {
   if (!queries.first) return [];
   const found = new Set(Object.values(data.lists).flatMap(lists => lists.flat().map(row => row[STATE])));
   const usual = ["relevant", "nonrelevant", queries.unjudged ? "unjudged" : null];
-  return Object.keys(say.states).filter(state => usual.includes(state) || found.has(state));
+  const states = /** @type {State[]} */ (Object.keys(say.states));
+  return states.filter(state => usual.includes(state) || found.has(state));
 }
 
 /** @type {Map<string, Query[]>} */

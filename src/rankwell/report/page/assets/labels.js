@@ -2,7 +2,7 @@
 
 import {chosen, START} from "./chosen.js";
 import {data, measures, queries, ruleOf} from "./data.js";
-import {el, isolated, visible} from "./dom.js";
+import {el, visible} from "./dom.js";
 import {say} from "./words.js";
 
 export function intervalName() {
