@@ -1,6 +1,6 @@
 // What the reader has chosen.
 
-import {data, hasValues, measures, runs} from "./data.js";
+import {data, hasValues, measures, runs, valueOf} from "./data.js";
 
 const [a, b] = data.pair ?? [0, runs.length > 1 ? 1 : null];
 const pair = {a, b};
@@ -32,6 +32,16 @@ export const chosen = structuredClone(START);
 
 export function comparedRuns() {
   return chosen.b === null ? [chosen.a] : [chosen.a, chosen.b];
+}
+
+/**
+ * The chosen measure, or the first one that covers some of these queries where it covers none: one of another direction.
+ * @param {Query[]} places
+ */
+export function measureFor(places) {
+  /** @param {MeasurePlace} measure */
+  const covers = measure => runs.some((_, run) => places.some(query => valueOf(measure, run, query) !== null));
+  return covers(chosen.measure) ? chosen.measure : (offered.find(covers) ?? chosen.measure);
 }
 
 /** @param {Interval} range */

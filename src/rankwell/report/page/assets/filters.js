@@ -1,7 +1,7 @@
 // The column of filters, the chips of those in use, and the bar above the table.
 
 import {choose} from "./address.js";
-import {chosen, filtersSet, offered, START, withoutFilters} from "./chosen.js";
+import {chosen, filtersSet, measureFor, offered, START, withoutFilters} from "./chosen.js";
 import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -233,7 +233,10 @@ function attributeField(name, place) {
   );
   select.addEventListener("change", () => {
     const {[name]: _, ...others} = chosen.attributes;
-    choose({attributes: select.value === "" ? others : {...others, [name]: values[Number(select.value) - 1]}});
+    if (select.value === "") return choose({attributes: others});
+    const value = values[Number(select.value) - 1];
+    const measure = measureFor(allQueries.filter(query => attributeOf(name, query) === value));
+    return choose({attributes: {...others, [name]: value}, measure});
   });
   return el("div", {class: "attribute"}, isolated("label", {for: id}, attributeLabel(name)), select);
 }
@@ -248,7 +251,10 @@ function flagFields() {
         `flag-${place}`,
         flag,
         chosen.flags.includes(flag),
-        on => choose({flags: on ? [...chosen.flags, flag] : chosen.flags.filter(each => each !== flag)}),
+        on =>
+          on
+            ? choose({flags: [...chosen.flags, flag], measure: measureFor(places)})
+            : choose({flags: chosen.flags.filter(each => each !== flag)}),
         places.length,
       ),
     ),

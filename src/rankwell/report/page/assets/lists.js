@@ -1,7 +1,7 @@
 // The ranked lists: cards in rows, or tiles where the items are pictures.
 
 import {chosen} from "./chosen.js";
-import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, shownStates, STATE, valueOf} from "./data.js";
+import {byRank, data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, shownStates, STATE, valueOf} from "./data.js";
 import {el, glyph, isolated, mark, orMissing, stateName, svg, visible} from "./dom.js";
 import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
@@ -98,7 +98,7 @@ function card(row, {side, next, terms, elsewhere}) {
           ? el("span", {class: "named"}, named)
           : isolated("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
         !row[GRADE] ? null : el("span", {class: "quiet grade"}, say.gradeOf(row[GRADE])),
-        elsewhere ? otherPlace(row, elsewhere.get(item), side) : null,
+        elsewhere ? otherPlace(row, elsewhere, side) : null,
       ),
       !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
       result?.(row) ?? null,
@@ -117,15 +117,17 @@ function gap(row, next) {
 /**
  * The item's rank in the other run, with the number of ranks between; "> 20" where only the first 20 are known.
  * @param {RankedRow} row
- * @param {ListRow | undefined} other
+ * @param {Map<Item, ListRow>} elsewhere
  * @param {number} side
  */
-function otherPlace(row, other, side) {
+function otherPlace(row, elsewhere, side) {
   const name = "BA"[side];
+  const other = elsewhere.get(row[ITEM]);
+  const ended = byRank([...elsewhere.values()]).length < mostResults();
   /** @param {string} text @param {string} title @param {string | null} moved */
   const place = (text, title, moved = null) => glyph(`${name} ${text}${moved ?? ""}`, title, {class: "other quiet"});
-  if (!other) return place(`> ${mostResults()}`, say.notAmong(mostResults(), name));
-  if (other[RANK] === null) return place(MISSING, say.notRetrievedBy(name));
+  if (!other && !ended) return place(`> ${mostResults()}`, say.notAmong(mostResults(), name));
+  if (!other || other[RANK] === null) return place(MISSING, say.notRetrievedBy(name));
   const moved = other[RANK] - row[RANK];
   return place(
     number(other[RANK], "count"),

@@ -2,7 +2,7 @@
 
 import {addressText} from "./address.js";
 import {drawCharts} from "./charts.js";
-import {chosen, filtersSet, offered, withoutFilters} from "./chosen.js";
+import {chosen, filtersSet, measureFor, offered, withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
 import {$, el, isolated, readable, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -162,8 +162,9 @@ function groups() {
 function cautions() {
   const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
   if (!flags.length) return null;
-  /** @param {string} flag */
-  const link = flag => `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [flag]})}`;
+  /** @param {string} flag @param {Query[]} places */
+  const link = (flag, places) =>
+    `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [flag], measure: measureFor(places)})}`;
   return section(
     "cautions",
     say.cautions,
@@ -176,7 +177,7 @@ function cautions() {
           "li",
           null,
           el("span", {class: "number"}, whole(places.length)),
-          isolated("a", {href: link(flag)}, flag),
+          isolated("a", {href: link(flag, places)}, flag),
           el("span", {class: "quiet"}, say.share(places.length / queries.id.length)),
         ),
       ),
