@@ -145,6 +145,9 @@ def evaluate_pairs(
     rows += _largest(rows) if options.convention == "st" else []
     if strata is not None and labels is None:
         notes.append("a stratum holds targets of one range, in which correlations are lower than over all")
+    if options.convention == PairOptions.convention:
+        usual = ["convention rankwell, the default: correlations, errors and calibration over all pairs"]
+        inputs = inputs._replace(notes=usual + inputs.notes)
     notes = list(dict.fromkeys([*(note for each in whole for note in each.notes), *notes]))
     return Results(
         values=tuple(value for each in whole for value in each.values),
