@@ -544,6 +544,9 @@ def test_what_does_not_go_together_is_refused(given: dict[str, Any], error: type
 def test_nothing_is_evaluated_where_no_query_counts():
     with pytest.raises(NothingToEvaluate, match="none of 2 queries counts"):
         evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]})
+    alike = {"a": {"g": ["x"]}, "b": {"g": ["x"]}}
+    with pytest.raises(NothingToEvaluate, match="0 have no relevant other clip, and 2 have no result"):
+        evaluate_clips(alike, {"a": [1.0, 0.0], "b": [0.0, 1.0]}, min_similarity=0.5, no_results="skip")
 
 
 # What a reader of the figures must be told.

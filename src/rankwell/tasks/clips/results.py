@@ -200,9 +200,9 @@ def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
     if variant.counted.any():
         return
     status = variant.status
-    bare, alone = status.count("no keywords"), status.count("no relevant clip")
+    bare, alone, lost = (status.count(each) for each in ("no keywords", "no relevant clip", "no result"))
     other = "other " if variant.inputs.by_clips else ""
-    why = f"{bare} name no keyword of the selection, and {alone} have no relevant {other}clip"
+    why = f"{bare} name no keyword of the selection, {alone} have no relevant {other}clip, and {lost} have no result"
     reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
     raise NothingToEvaluate(f"{variant.name}: none of {plural(len(status), 'query', 'queries')} counts: {why}{reasons}.")
 
