@@ -32,6 +32,10 @@ def test_the_first_note_explains_a_default_convention(evaluate, name: str, other
     assert not any(note.startswith("convention ") for note in evaluate(convention=other).notes)
 
 
+def test_a_single_query_is_singular():
+    assert "rules: 1 query counted, 0 missing" in str(runs())
+
+
 def test_every_explanation_is_a_clause():
     for convention in map(CONVENTIONS.__getitem__, CONVENTIONS.own):
         assert convention.title.strip(".") == convention.title != "", convention.name

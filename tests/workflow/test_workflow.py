@@ -46,6 +46,12 @@ def test_a_measure_is_read_by_its_name(result: Any):
         result["rr"]
 
 
+def test_a_measure_may_be_an_object_in_a_list_or_alone(result: Any):
+    measure = rw.parse_measure("RR")
+
+    assert rw.evaluate(QRELS, RUNS, measure)["RR"] == rw.evaluate(QRELS, RUNS, [measure])["RR"] == result["RR"]
+
+
 def test_printing_shows_the_table_of_the_command_line(result: Any):
     assert str(result).splitlines()[0].split()[:3] == ["run", "measure", "mean"]
     assert str(result.compare()).startswith("new is better than old")

@@ -1,5 +1,6 @@
 """Commands on files, in Python: the same findings, rules and words."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,19 @@ def test_explain_prints_what_the_command_prints():
     assert str(rw.explain(rw.parse_measure("nDCG@10"))) == str(found)
     with pytest.raises(rw.UnknownName, match="nDCG"):
         rw.explain("nDGC")
+
+
+def test_a_function_of_the_users_own_is_explained_by_its_docstring(tmp_path: Path, monkeypatch):
+    about = "Whether the first item is relevant."
+    text = f'def top(view, rel=1):\n    """{about}"""\n    return view.n_relevant(rel)\n'
+    (tmp_path / "explained_measures.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    said = in_process(["explain", "explained_measures:top"])[1]
+
+    assert said.startswith("top means one thing:")
+    assert about in said
+    assert str(rw.explain(sys.modules["explained_measures"].top)) + "\n" == said
 
 
 @pytest.mark.parametrize(

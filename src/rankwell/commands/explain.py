@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rankwell import report
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.registry import Measure, at_each_cutoff, is_word, parse_measure
+from rankwell.core.registry import Measure, at_each_cutoff, is_word, measure_names, parse_measure
 from rankwell.errors import BadUsage
 from rankwell.report.present import Output
 
@@ -36,11 +37,19 @@ def explain(name: str, /) -> Output:
     Parameters
     ----------
     name
-        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), or a word that means several things (Recall@5).
+        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several things (Recall@5), or a function
+        of your own (my_module:my_function).
     """
-    terminal, text = report.terminal_of(sys.stdout), str(Explanation(name, meanings(name)))
+    terminal, text = report.terminal_of(sys.stdout), str(explained(name))
     lines = [line if line.startswith("  >>>") else report.folded(line, terminal, "  ") for line in text.split("\n")]
     return Output(text="\n".join(lines))
+
+
+def explained(thing: Any) -> Explanation:
+    """The explanation of a measure, of a name, `module:function` among them, or of a function. Raises as `meanings`."""
+    own = callable(thing) or ":" in str(thing)
+    name = "".join(measure_names(thing) or ()) if own else str(thing)
+    return Explanation(name, meanings(name))
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:

@@ -349,10 +349,10 @@ def measure_names(measures: Any) -> list[str] | None:
     listed = [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
     names: list[str] = []
     for each in listed:
-        if callable(each):
-            names.append(OWN_MEASURES["function"](each))
-        elif isinstance(each, (str, Measure)):
+        if isinstance(each, (str, Measure)):
             names += split_names(str(each))
+        elif callable(each):
+            names.append(OWN_MEASURES["function"](each))
         else:
             raise BadUsage(f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function.")
     own = [(name, _OWN.fullmatch(name)) for name in names]

@@ -66,7 +66,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
     try:
         view, *further = inspect.signature(function, eval_str=True).parameters.values()
     except (ValueError, NameError, TypeError) as error:
-        raise BadUsage(f"{name}: expected a function of JudgedRankings ({error}).") from error
+        raise BadUsage(f"{name}: expected a function whose first parameter is a JudgedRankings.") from error
     bare = next((each.name for each in further if each.default is each.empty), None)
     if bare is not None:
         raise BadUsage(f"{name}: its parameter {bare!r} has no default; give it one.")

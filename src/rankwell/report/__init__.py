@@ -334,6 +334,7 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     """The rules in one line: the counts, once where they are the same for all runs, then every plain entry as name=value."""
     counted = _counted(rules)
     alike = ", ".join(f"{number} {words}" for words, number, same in counted if same)
+    alike = re.sub(r"^1 queries counted", "1 query counted", alike)
     others = [f"queries {words.removeprefix('queries ')}: {number}" for words, number, same in counted if not same]
     settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
     return "; ".join(filter(None, (alike, *others, settings)))

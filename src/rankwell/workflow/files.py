@@ -1,12 +1,13 @@
 """Commands on files as functions: check, convert, explain."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rankwell.commands import convert as command
 from rankwell.commands.check import Findings, check_places
 from rankwell.commands.convert import Conversion, convert_file
-from rankwell.commands.explain import Explanation, meanings
+from rankwell.commands.explain import Explanation, explained
 from rankwell.core.options import files_to_write, overwriting
 from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables.columns import Duplicates
@@ -93,11 +94,11 @@ def convert(
             )
 
 
-def explain(name: str | Measure) -> Explanation:
+def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     """Every meaning of a measure's name, with formula, source and a worked example, as `rankwell explain` prints them.
 
-    name: a measure, another tool's word for one, or a word that means several things. `meanings` has the measures, each with the
-    places where the name means it. Raises UnknownName where it means nothing.
+    name: a measure, another tool's word for one, a word that means several things, or a function of your own. `meanings` has the
+    measures, each with the places where the name means it. Raises UnknownName where it means nothing.
 
     >>> import rankwell as rw
     >>> [str(measure) for measure in rw.explain("ndcg_cut_10").meanings]
@@ -105,4 +106,4 @@ def explain(name: str | Measure) -> Explanation:
     >>> print(str(rw.explain("RR")).splitlines()[0])
     RR means one thing:
     """
-    return Explanation(str(name), meanings(str(name)))
+    return explained(name)
