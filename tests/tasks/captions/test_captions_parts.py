@@ -233,7 +233,7 @@ def test_other_dimensions_and_an_id_twice_are_refused_before_any_work(files: Pat
             {"transform": "dual-softmax(temperature=1)"},
             r"dual-softmax\(temperature=1\) changes a matrix of scores, and embeddings are compared without one",
         ),
-        ({"shards": 0}, r"--shards 0; expected a positive integer"),
+        ({"shards": 0}, r"--shards 0; expected an integer from 1 to 1000000"),
         ({"memory": "10"}, r"--memory 10: one vector and one list take \d+ bytes; give more"),
         ({"executor": "array"}, r"--executor array needs --work"),
     ],
