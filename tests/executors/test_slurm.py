@@ -2,7 +2,6 @@
 
 import getpass
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -19,16 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rankwell
+from full_run import record
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 PACKAGES = (
     "slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "libhwloc15", "libmunge2", "libnuma1", "libjson-c5",
     "libyaml-0-2", "liblua5.1-0", "libdbus-1-3", "liblz4-1", "libreadline8", "libpam0g",
 )  # fmt: skip
-SOURCE = Path(rankwell.__file__).parent
-COVERED = ("executors/__init__.py", "executors/array.py", "parts", "commands/search.py", "commands/part.py")
-RECORD = Path(__file__).with_name("slurm.json")
 CONFIGURATION = """ClusterName=rankwell
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
@@ -141,17 +137,6 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
         running.stop()
 
 
-def source_digest() -> str:
-    """SHA-256 of the covered files, by name and content."""
-    files = [
-        file for name in COVERED for file in ([SOURCE / name] if name.endswith(".py") else sorted((SOURCE / name).glob("*.py")))
-    ]
-    found = hashlib.sha256()
-    for file in files:
-        found.update(f"{file.relative_to(SOURCE).as_posix()}\n".encode() + file.read_bytes())
-    return found.hexdigest()
-
-
 def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(slurm: Slurm, tmp_path: Path):
     rng = np.random.default_rng(20)
     base = rng.normal(size=(60_000, 48)).astype(np.float32)
@@ -202,16 +187,12 @@ def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(
 
     assert (merged.returncode, one.returncode) == (0, 0), merged.stderr
     assert (tmp_path / "array.run").read_bytes() == (tmp_path / "one.run").read_bytes()
-    record = {
+    counts = {
         "slurm": slurm.call("sinfo", "--version").split()[1],
-        "python": sys.version.split()[0],
-        "rankwell": rankwell.__version__,
         "queries": 3000, "items": 60_000, "k": 10,
         "elements": 6,
         "killed": 1,
         "submitted again": 1,
         "sha256 of the result": hashlib.sha256((tmp_path / "array.run").read_bytes()).hexdigest(),
-        "sha256 of the source": source_digest(),
-        "source": list(COVERED),
     }  # fmt: skip
-    RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    record("slurm", counts)
