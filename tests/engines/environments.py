@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rankwell.locks import locked
+
 ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = ROOT / "build" / "full-run"
 _INSTALLING = 1200
@@ -21,13 +23,16 @@ def environment(name: str, packages: Sequence[str], *, with_rankwell: bool = Tru
     with_rankwell: whether it has what rankwell depends on, so that a program there can read it from src.
     """
     own = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"] if with_rankwell else []
-    folder, expected = _FOLDER / name, json.dumps([sys.version, *packages, *own])
-    programs, stamp = folder / "bin", folder / "installed.json"
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != expected:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True, timeout=_INSTALLING)
-        pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages, *own]
-        done = subprocess.run(pip, capture_output=True, encoding="utf-8", timeout=_INSTALLING)
-        if done.returncode:
-            pytest.skip(f"{', '.join(packages)} cannot be installed: {done.stderr.strip().splitlines()[-1]}")
-        stamp.write_text(expected, encoding="utf-8")
+    folder, stamp = _FOLDER / name, _FOLDER / f"{name}.json"
+    expected, programs = json.dumps([sys.version, *packages, *own]), folder / "bin"
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    with locked(stamp, wait=_INSTALLING):
+        if not stamp.exists() or stamp.read_text(encoding="utf-8") != expected:
+            stamp.unlink(missing_ok=True)
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True, timeout=_INSTALLING)
+            pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages, *own]
+            done = subprocess.run(pip, capture_output=True, encoding="utf-8", timeout=_INSTALLING)
+            if done.returncode:
+                pytest.skip(f"{', '.join(packages)} cannot be installed: {done.stderr.strip().splitlines()[-1]}")
+            stamp.write_text(expected, encoding="utf-8")
     return programs
