@@ -347,6 +347,7 @@ def retrieve(
     items: Any = ...,
     item_vectors: Any = ...,
     query_vectors: Any = ...,
+    encoder: str | None = ...,
     qrels: Any = ...,
     measures: Sequence[str] | str | None = ...,
     convention: str = ...,

@@ -24,6 +24,8 @@ CASES = {
     "retrieve/requests": f"{_BASE} --most-requests 3 --most-seconds 60 --allow-failures 1",
     "retrieve/recall": f"{_BASE} --recall 2 --cost p99 --truth none --intervals t --seed 3",
     "retrieve/filter": f"{_BASE} --filter colour --duplicates first",
+    "retrieve/encoder": "retrieve live_engine:near --items live/words.tsv --queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1 --encoder tfidf-svd:2 -o out",
+    "retrieve/needless-encoder": f"{_BASE} --encoder tfidf-svd:2",
     "retrieve/collapse": f"{_BASE} --collapse document -o out --overwrite",
 }
 
@@ -34,6 +36,10 @@ from rankwell.engines import Engine, EngineFamily, EngineHits, Parameter, Sessio
 
 def search(query, k):
     return [item for item, word in (("a", "command"), ("b", "scheduler"), ("c", "parse")) if word in query.split()][:k]
+
+
+def near(vector, k):
+    return ["abc"[(place + len(vector)) % 3] for place in range(3)][:k]
 
 
 class Own(Engine):
@@ -96,5 +102,8 @@ def write(folder: Path) -> None:
     (folder / "live_engine.py").write_text(_ENGINE, encoding="utf-8")
     (folder / "live" / "live_engine.py").write_text(_ENGINE, encoding="utf-8")
     (folder / "live" / "bench.toml").write_text(_BENCH, encoding="utf-8")
+    (folder / "live" / "words.tsv").write_text(
+        "a\tparse a command\nb\ta command scheduler\nc\tparse the scheduler\n", encoding="utf-8"
+    )
     (folder / "live" / "others.txt").write_text("z1 0 a 1\n", encoding="utf-8")
     np.save(folder / "live" / "vectors.npy", np.eye(3, dtype=np.float32))

@@ -13,7 +13,7 @@ from rankwell.tasks.retrieve.measuring import Measurement
 
 _SHARES = {"p50": (0.5, 10, 10), "p95": (0.95, 80, 40), "p99": (0.99, 400, 200)}
 """Percentile -> its share, and the least numbers of requests and of different queries that it needs."""
-COSTS = ("p50", "p95", "p99", "first p50", "first request", "throughput", "processor", "build", "size")
+COSTS = ("p50", "p95", "p99", "first p50", "first request", "encoding", "throughput", "processor", "build", "size")
 """All costs, in the order of tables."""
 _BUSY = 0.2
 _LATE, _LATE_SHARE = 0.005, 0.01
@@ -27,6 +27,7 @@ DEFINITIONS = {
     "latency": "median over rounds of the time of a query",
     "first p50": "median of the times of the first round, in which every query is new to the engine",
     "first request": "longest time of the first request of a session, before it is warm",
+    "encoding": "median of the times to encode the text of a query, which are in no percentile",
     "throughput": "answers a second, of all clients together",
     "processor": "processor time per request of the client, and of the server where it is known",
     "build": "time to build the index",
@@ -63,6 +64,9 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
         notes.append(f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity")
     else:
         found |= dict(_times(measured, setting, rounds))
+    if measured.options.encoder is not None:
+        (middle,) = percentiles(1000 * measured.encodings(setting, rounds or measured.rounds), [0.5], seed=measured.options.seed)
+        found["encoding"] = CostFigure(middle.value, *(middle.interval or (None, None)), middle.n, "ms")
     wall, answers = 0.0, 0
     for each in rounds:
         requests = [one for one in measured.batches[setting, each].requests if one.status == "ok"]

@@ -15,6 +15,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.engines import family_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
@@ -27,6 +28,7 @@ from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, cost_definitions, costs_of, few_requests, label_of, load_notes
+from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
@@ -60,6 +62,7 @@ def retrieve_into(
 ) -> tuple[Results, Measurement, Journal]:
     """The results with what they are made of. folder: where a call that was interrupted goes on."""
     check_intervals(options.intervals, options.seed)
+    check_encoder(family_of(engine), options.encoder)
     evaluation = RetrieveEvaluation(read_inputs(options), options, engine)
     measured, journal = measure(engine, evaluation.inputs, options, folder, progress)
     return evaluation.results(measured), measured, journal
@@ -256,6 +259,7 @@ class RetrieveEvaluation:
         found: dict[str, Any] = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
             "k": options.k,
+            "encoder": options.encoder,
             "metric": traits.metric,
             "items": described.get("items"),
             "filter": ", ".join(options.filters or ()) or None,
@@ -281,7 +285,7 @@ class RetrieveEvaluation:
                 "; items as near as the last count" if by == "distance" else ""
             )
             measures[recall_names(self.options.k, by)[0]] = {"definition": what, "source": "rankwell", "better": "higher"}
-        measures |= cost_definitions([*COSTS, "latency"])
+        measures |= cost_definitions([*(each for each in COSTS if each != "encoding" or options.encoder), "latency"])
         measures["latency"]["summary"] = "median"
         known = {name: value for name, value in found.items() if value is not None}
         return {**known, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}

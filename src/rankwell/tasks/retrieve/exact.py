@@ -87,7 +87,9 @@ def read_truth(measured: Measurement) -> Truth | None:
     if options.truth is not None:
         return _from_run(options.truth, inputs, options.k)
     has_vectors = inputs.queries.vectors is not None and inputs.items is not None and inputs.items.vectors is not None
-    if traits.kind != "vector" or not has_vectors:
+    # An object has no metric. Vectors that an encoder made are not the user's wish for exact results.
+    unknown = traits.metric is None and options.item_vectors is None
+    if traits.kind != "vector" or not has_vectors or unknown:
         if options.recall is not None:
             raise BadUsage("--recall needs exact results: give --item-vectors and --query-vectors, or --truth.")
         return None

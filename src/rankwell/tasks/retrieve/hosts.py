@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, Protocol
 
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
+from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
     BatchReport,
     Client,
     Emit,
+    Encode,
     RequestBatch,
     SentRequest,
     Terms,
@@ -26,6 +28,8 @@ from rankwell.tasks.retrieve.loops import (
 MOST_CLIENTS = 256
 _POLL = 0.25
 _GRACE = 1.0
+_WARM_UP = 10
+"""Queries that are encoded before any of these times is taken."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class LocalHost:
         self._task = task
         self._engines: list[Engine] = []
         self._clients: dict[int, list[Client]] = {}
+        self._encode: Encode | None = None
         self.watch = Watch([0.0] * MOST_CLIENTS, [0] * MOST_CLIENTS)
 
     def open(self) -> EngineTraits:
@@ -93,6 +98,7 @@ class LocalHost:
         for build in task.builds:
             engine = open_engine(task.spec, {**task.fixed, **build})
             self._engines.append(engine)
+            self._load_encoder(engine)
             reports.append(None if task.items is None or not engine.can_index else engine.index(task.items))
             engine.check(task.queries, task.terms.k)
         first = self._engines[0]
@@ -109,12 +115,24 @@ class LocalHost:
             [each.describe() for each in self._engines],
         )
 
+    def _load_encoder(self, engine: Engine) -> None:
+        """Loads the encoder of the queries, once. Raises BadUsage for an engine that takes no vectors."""
+        task = self._task
+        if task.terms.encoder is None:
+            return
+        if not engine.needs_vector:
+            raise needless_encoder(engine.label, task.terms.encoder)
+        if self._encode is None:
+            self._encode = QueryEncoder(task.terms.encoder, task.items and task.items.texts).encode
+            for query in task.queries[:_WARM_UP]:
+                self._encode(query)
+
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
         """Asks a batch with clients of their own for every index."""
         engine, known = self._engines[batch.build], self._clients.setdefault(batch.build, [])
         engine.check((self._task.queries[query] for query in batch.queries), self._task.terms.k)
         while len(known) < batch.clients:
-            known.append(Client(engine, self._task.queries, self._task.terms, self.watch, len(known)))
+            known.append(Client(engine, self._task.queries, self._task.terms, self.watch, len(known), self._encode))
         return measure_batch(engine, known, batch, self._task.terms, emit)
 
     def close(self) -> None:

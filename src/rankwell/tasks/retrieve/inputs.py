@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from rankwell.engines import EngineItems, EngineQuery
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import Texts, read_texts
 from rankwell.io.matrices import read_embeddings
+from rankwell.tasks.retrieve.encoding import QueryEncoder
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
 
@@ -76,10 +77,15 @@ class RetrieveInputs:
 
 def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does not fit."""
+    if options.encoder is not None and (options.queries is None or options.query_vectors is not None):
+        what = "needs the texts of the queries; give --queries" if options.queries is None else "replaces --query-vectors"
+        raise BadUsage(f"--encoder {options.encoder} {what}.")
     queries = _things(options.queries, options.query_vectors, "queries")
     if queries is None:
         raise BadUsage("no queries; give --queries with their texts, --query-vectors, or both.")
     items = _things(options.items, options.item_vectors, "items")
+    if options.encoder is not None:
+        items, queries = _encoded(options.encoder, items, queries)
     filters: dict[str, Sequence[str]] = {}
     for text in options.filters or ():
         name, equals, value = text.partition("=")
@@ -92,6 +98,14 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
             raise BadUsage("--collapse takes the ids from a column of the items; give --items.")
         collapse = dict(zip(items.ids, items.column(options.collapse, "--collapse"), strict=True))
     return RetrieveInputs(items, queries, filters, collapse)
+
+
+def _encoded(model: str, items: Things | None, queries: Things) -> tuple[Things | None, Things]:
+    """The items and the queries with the vectors of an encoder; items that have vectors keep them."""
+    encoder = QueryEncoder(model, None if items is None else items.texts)
+    if items is not None and items.texts is not None and items.vectors is None:
+        items = replace(items, vectors=encoder.items(items.texts))
+    return items, replace(queries, vectors=encoder.queries(queries.texts or ()))
 
 
 def _things(texts: Any, vectors: Any, what: str) -> Things | None:

@@ -26,7 +26,10 @@ _FLOOR = 2000
 
 
 class SentRequest(NamedTuple):
-    """One request. query: index. planned: None in closed loops. returned: number of results. ids, scores: those of an answer."""
+    """One request. query: index. planned: None in closed loops. ids, scores: those of an answer.
+
+    encoding: seconds in which its text was encoded, before it was sent; None where it was not.
+    """
 
     query: int
     planned: float | None
@@ -36,6 +39,7 @@ class SentRequest(NamedTuple):
     error: str = ""
     ids: Sequence[str] = ()
     scores: Sequence[int | float] | None = None
+    encoding: float | None = None
 
 
 class RequestBatch(NamedTuple):
@@ -68,12 +72,13 @@ class BatchReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Terms of all requests. server_pid: the process of a server that the engine does not know itself."""
+    """Terms of all requests. server_pid: the process of a server that the engine does not know itself. encoder: of queries."""
 
     k: int
     timeout: float
     retries: int
     server_pid: int | None
+    encoder: str | None = None
 
 
 class Watch:
@@ -92,11 +97,17 @@ class Watch:
         self.since[slot] = 0.0
 
 
+Encode = Callable[[EngineQuery], float]
+"""Encodes the text of a query; the seconds that it took."""
+
+
 class Client:
     """A thread's client of an engine. A session that failed is replaced before the next request."""
 
-    def __init__(self, engine: Engine, queries: Sequence[EngineQuery], terms: Terms, watch: Watch, slot: int) -> None:
-        self._engine, self._queries, self._terms = engine, queries, terms
+    def __init__(
+        self, engine: Engine, queries: Sequence[EngineQuery], terms: Terms, watch: Watch, slot: int, encode: Encode | None = None
+    ) -> None:
+        self._engine, self._queries, self._terms, self._encode = engine, queries, terms, encode
         self._watch, self._slot = watch, slot
         self._session: Session | None = None
         self._broken = False
@@ -125,6 +136,10 @@ class Client:
                 return
             finally:
                 self._watch.end(self._slot)
+
+    def encode(self, query: int) -> float | None:
+        """Encodes the text of a query; the seconds that it took, None where queries have vectors already."""
+        return None if self._encode is None else self._encode(self._queries[query])
 
     def ask(self, query: int, planned: float | None, connect: Callable[[], Session]) -> SentRequest:
         """The outcome of a query, asked again as often as allowed; the time is that of the last attempt."""
@@ -169,6 +184,8 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     lock, place = threading.Lock(), iter(range(len(batch.queries)))
     errors: list[BaseException] = []
     stop = threading.Event()
+    # Requests of an open loop have moments, which encoding would delay.
+    encoded = {} if batch.moments is None else {query: clients[0].encode(query) for query in batch.queries}
     start = clock() + (0.05 if batch.moments is not None else 0.0)
 
     def _next() -> int | None:
@@ -177,7 +194,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
 
     def _client(slot: int) -> None:
         try:
-            _loop(clients[slot], batch, start, _next, partial(_guarded, lock, emit), stop)
+            _loop(clients[slot], batch, start, encoded, _next, partial(_guarded, lock, emit), stop)
         except BaseException as error:
             errors.append(error)
             stop.set()
@@ -205,18 +222,25 @@ def _guarded(lock: threading.Lock, emit: Emit, found: list[SentRequest]) -> None
 
 
 def _loop(
-    client: Client, batch: RequestBatch, start: float, following: Callable[[], int | None], emit: Emit, stop: threading.Event
+    client: Client,
+    batch: RequestBatch,
+    start: float,
+    encoded: Mapping[int, float | None],
+    following: Callable[[], int | None],
+    emit: Emit,
+    stop: threading.Event,
 ) -> None:
     """One client: the next query, until there is none or too many failed in a row."""
     found, failures, flushed = list[SentRequest](), 0, clock()
     connect = partial(client.session, batch.search, batch.warm_up)
     while (place := following()) is not None:
         query, planned = batch.queries[place], None
+        encoding = encoded[query] if query in encoded else client.encode(query)
         if batch.moments is not None:
             planned = start + batch.moments[place]
             if (wait := planned - clock()) > 0:
                 time.sleep(wait)
-        found.append(client.ask(query, planned, connect))
+        found.append(client.ask(query, planned, connect)._replace(encoding=encoding))
         failures = 0 if found[-1].status == "ok" else failures + 1
         if failures >= MOST_IN_A_ROW:
             stop.set()

@@ -72,6 +72,15 @@ class Measurement:
                     found[place, each.query] = each.done - (each.sent if each.planned is None else each.planned)
         return found
 
+    def encodings(self, setting: int, rounds: Sequence[int]) -> Floats:
+        """(rounds, queries) seconds in which the texts of queries were encoded, NaN where they were not."""
+        found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
+        for place, number in enumerate(rounds):
+            for each in self.batches[setting, number].requests:
+                if each.encoding is not None:
+                    found[place, each.query] = each.encoding
+        return found
+
     @cached_property
     def failures(self) -> list[tuple[int, int, SentRequest]]:
         """The requests without an answer: setting, round, request."""
@@ -121,7 +130,9 @@ class EngineWork:
     def open(self) -> None:
         """Opens the engine and indexes; an engine in process once for each client of a closed loop."""
         options = self.options
-        terms = Terms(k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid)
+        terms = Terms(
+            k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid, encoder=options.encoder
+        )
         task = Task(self.engine, self.settings.fixed, self.settings.builds, self.inputs.indexed(), self.inputs.listed, terms)
         self.hosts.append(_host(task))
         self._traits = self.hosts[0].open()
@@ -245,8 +256,8 @@ def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -
         found |= own
     found |= {} if options.url is None else {"url": options.url}
     has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
-    if family_of(engine).name == "object" and has_texts != has_vectors:
-        found.setdefault("takes", "text" if has_texts else "vector")
+    if family_of(engine).name == "object" and (has_texts != has_vectors or options.encoder is not None):
+        found.setdefault("takes", "vector" if has_vectors else "text")
     return found
 
 
@@ -280,7 +291,7 @@ def _key(
     engine: Any, settings: EngineSettings, inputs: RetrieveInputs, items: EngineItems | None, options: RetrieveOptions
 ) -> str:
     """The digest of everything that decides which requests are sent; secrets are in it by their names alone."""
-    chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters")}
+    chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")}
     known = [None if inputs.items is None or items is None else inputs.items.digest(), inputs.queries.digest()]
     content = [
         _label(engine),

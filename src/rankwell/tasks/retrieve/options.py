@@ -23,6 +23,9 @@ class RetrieveOptions:
         Texts of the queries.
     query_vectors
         Vectors of the queries, by id, or in the order of the texts.
+    encoder
+        Encoder of the queries for an engine of vectors: a model of sentence-transformers, or tfidf-svd:128, fitted to the items.
+        A query is encoded before it is sent, in a time of its own; items without --item-vectors are encoded once.
     qrels
         Judgments, for measures of quality.
     measures
@@ -83,6 +86,7 @@ class RetrieveOptions:
     item_vectors: InputData = None
     queries: InputData = None
     query_vectors: InputData = None
+    encoder: Annotated[str | None, Input(perhaps=True)] = None
     qrels: InputData = None
     measures: MeasureNames = None
     convention: ConventionName = "rankwell"

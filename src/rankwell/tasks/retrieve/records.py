@@ -49,6 +49,7 @@ _TIMES = {
     **{"setting": "VARCHAR", "round": "BIGINT", "query": "VARCHAR", "planned": "DOUBLE", "sent": "DOUBLE", "done": "DOUBLE"},
     **{"status": "VARCHAR", "returned": "BIGINT", "error": "VARCHAR"},
 }
+_ENCODING = {"encoding": "DOUBLE"}
 
 
 def _timings(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
@@ -70,4 +71,6 @@ def _timings(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str
         "returned": [len(each.ids) if each.status == "ok" else None for _, _, each in rows],
         "error": [each.error or None for _, _, each in rows],
     }
-    return columns, _TIMES
+    if measured.options.encoder is None:
+        return columns, _TIMES
+    return columns | {"encoding": [each.encoding for _, _, each in rows]}, _TIMES | _ENCODING
