@@ -7,7 +7,7 @@ import {say} from "./words.js";
 export function drawItem({query, item}) {
   $("query").replaceChildren(
     el("h2", {class: "over", id: "query-label"}, say.query),
-    el("p", {class: "query-text", dir: "auto"}, query.text ?? query.title ?? ""),
+    el("p", {class: "query-text", id: "query-text", dir: "auto"}, query.text ?? query.title ?? ""),
     fields(query),
   );
   $("item").replaceChildren(

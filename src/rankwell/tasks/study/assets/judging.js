@@ -87,7 +87,7 @@ async function show(place, message = "") {
   isBusy = true;
   try {
     const content = await contentOf(place);
-    $("judging").hidden = $("answers").hidden = false;
+    $("judging").hidden = $("answers").hidden = $("skip").hidden = false;
     $("pause").hidden = true;
     drawItem(content);
   } catch (error) {
@@ -221,7 +221,7 @@ function drawPause() {
 
 /** @param {string} title @param {string} text @param {HTMLElement[]} acts */
 function pauseWith(title, text, acts) {
-  $("judging").hidden = $("answers").hidden = true;
+  $("judging").hidden = $("answers").hidden = $("skip").hidden = true;
   $("pause").hidden = false;
   $("pause-title").textContent = title;
   $("pause-text").textContent = text;
