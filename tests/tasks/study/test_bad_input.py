@@ -166,3 +166,60 @@ def test_a_disk_that_takes_nothing_is_one_sentence_and_reading_goes_on(
     assert (found, said.count("\n") == 1 or code == 0, "Traceback" in said) == (code, True, False), said
     after = {path: path.read_bytes() for path in small.rglob("*") if path.is_file() and path.name != ".rankwell.lock"}
     assert {path for path in after if after[path]} == {path for path in before if before[path]}
+
+
+def _line(study: Path, place: int = 0, **other: object) -> str:
+    """A line of a downloaded file, of one of the items of the first batch."""
+    query, item = lease_batch(read_study(study), "ann").pairs[place]
+    line = {"time": "2026-01-01T00:00:00.000Z", "judge": "ann", "query": query, "item": item, "grade": 2, "note": ""}
+    return json.dumps(line | other)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"time": "2026', 'file.jsonl:1: \'{"time": "2026\': Unterminated string'),
+        ("[1, 2]", "file.jsonl:1: [1, 2]; expected an object with query, item and grade"),
+        ("%s\n{broken\n%s\n", "file.jsonl:2: '{broken': Expecting property name"),
+        ("%s\n\n{}\n", "file.jsonl:3: time is None; expected a string"),
+        ("\n", "file.jsonl has no judgments; download them again from the page"),
+    ],
+)
+def test_a_broken_download_is_named_by_file_and_line_and_adds_nothing(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: str, words: str
+):
+    study = pool_study(world)
+    (world / "file.jsonl").write_text(content.replace("%s", _line(study)))
+
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 2
+    assert words in capsys.readouterr().err
+    assert not (study / "judgments").exists()
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [({"judge": "a/b"}, "file.jsonl:1: 'a/b' is not the name of a judge"), ({"item": "x"}, "file.jsonl:1: item 'x'")],
+)
+def test_a_download_of_another_study_is_named_by_its_line(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], other: dict[str, str], words: str
+):
+    study = pool_study(world)
+    (world / "file.jsonl").write_text(_line(study, **other) + "\n")
+
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_download_is_read_to_its_last_line_even_without_a_line_end_and_a_torn_one_is_dropped(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    study = pool_study(world)
+    lines = [_line(study, place) for place in range(3)]
+
+    (world / "file.jsonl").write_text("\n".join(lines[:2]))
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 0
+    assert "2 lines of ann read from file.jsonl" in capsys.readouterr().err
+    (world / "file.jsonl").write_text("\n".join(lines)[:-9])
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 0
+    assert "file.jsonl:3: the last line was not written to its end, and is dropped" in capsys.readouterr().err
+    assert len((study / "judgments" / "ann.jsonl").read_text().splitlines()) == 2

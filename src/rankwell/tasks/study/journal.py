@@ -61,9 +61,14 @@ class Journals(NamedTuple):
     notes: tuple[str, ...]
 
 
+def is_judge_name(name: str) -> bool:
+    """Whether a judge may have this name, which names a file."""
+    return _NAME.fullmatch(name) is not None
+
+
 def check_judge(name: str) -> str:
     """The name of a judge. Raises BadUsage for one that names no file."""
-    if not _NAME.fullmatch(name):
+    if not is_judge_name(name):
         raise BadUsage(f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, such as judge-1.")
     return name
 

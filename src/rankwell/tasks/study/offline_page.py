@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.documents import parse_json
-from rankwell.errors import BadInput, shown
+from rankwell.documents import parse_json, unique_keys
+from rankwell.errors import BadInput, BadLine, shown
 from rankwell.report.page.document import embedded_json
 from rankwell.store import Source, write_text
 from rankwell.tasks.study.asking import GoldItems, SittingItems, next_asks
@@ -15,8 +15,8 @@ from rankwell.tasks.study.item_content import ItemContents
 from rankwell.tasks.study.journal import (
     JournalLine,
     append_lines,
-    check_judge,
     held_journal,
+    is_judge_name,
     journal_line,
     journal_of,
     read_journal,
@@ -24,6 +24,7 @@ from rankwell.tasks.study.journal import (
 from rankwell.tasks.study.judging_page import judging_page
 from rankwell.tasks.study.judging_session import batch_counts, page_head
 from rankwell.tasks.study.options import JudgeOptions
+from rankwell.tasks.study.pool_rows import batches_of
 
 
 class OfflinePage(NamedTuple):
@@ -101,21 +102,30 @@ def _identity(line: JournalLine) -> tuple[Any, ...]:
 
 
 def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
-    """The lines of a downloaded file, and a note on a torn one."""
-    *texts, torn = source.read().split(b"\n")
-    pool = set(zip((study.queries[query] for query in study.pool.query.tolist()), study.pool.item.tolist(), strict=True))
-    found, judge, grades = list[JournalLine](), "", set(study.grades)
-    for number, text in enumerate(texts, 1):
+    """The lines of a downloaded file, and a note on a torn one. Raises BadInput for a file without a whole line."""
+    texts = list(enumerate(source.read().split(b"\n"), 1))
+    found, judge, grades, torn = dict[int, JournalLine](), "", set(study.grades), ""
+    for number, text in texts:
         if not text.strip():
             continue
-        content, where = parse_json(text, source.name, "an object per line", line=number), f"{source.name}:{number}"
-        if not judge and isinstance(content, dict):
-            judge = check_judge(str(content.get("judge")))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        line = journal_line(content, where, judge, grades)
-        if line.pair not in pool and line.purpose != "gold":
-            what = f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of {study.place}"
-            raise BadInput(f"{where}: {what}; collect files of pages of this study.")
-        found.append(line)
+        where = f"{source.name}:{number}"
+        try:
+            content = parse_json(text, source.name, "a judgment per line", line=number, pairs=unique_keys)
+        except BadLine:
+            if number < len(texts) or not found:
+                raise
+            torn = f"{where}: the last line was not written to its end, and is dropped"
+            break
+        if not judge and isinstance(content, dict) and isinstance(content.get("judge"), str):  # pyright: ignore[reportUnknownMemberType]
+            judge = content["judge"]
+            if not is_judge_name(judge):
+                raise BadInput(f"{where}: {shown(judge)} is not the name of a judge; collect files of pages of this study.")
+        found[number] = journal_line(content, where, judge, grades)
     if not found:
         raise BadInput(f"{source.name} has no judgments; download them again from the page.")
-    return found, f"{source.name}: the last line was not written to its end, and is dropped" if torn.strip() else ""
+    pool = batches_of(study, {line.pair for line in found.values()})
+    for number, line in found.items():
+        if line.pair not in pool and line.purpose != "gold":
+            what = f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of {study.place}"
+            raise BadInput(f"{source.name}:{number}: {what}; collect files of pages of this study.")
+    return list(found.values()), torn

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput, shown
 from rankwell.store import Source, packing
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import JournalLine, append_lines, check_judge, last_answers, now, read_journals
+from rankwell.tasks.study.pool_rows import batches_of
 
 COLUMNS = ("query", "query text", "item", "item text", "grade", "note")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -67,7 +67,7 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
     source = Source(place)
     rows = _rows(source)
     known = {pair: own[judge] for pair, own in last_answers(read_journals(study).lines).items() if judge in own}
-    pool = set(zip((study.queries[query] for query in study.pool.query.tolist()), study.pool.item.tolist(), strict=True))
+    pool = batches_of(study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
     for number, row in rows:
         query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
@@ -86,7 +86,6 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
             old += 1
         else:
             lines.append(line)
-    StudyAnswers.of(study, lines)
     append_lines(study, lines)
     return SheetOutcome(len(lines), old, blank)
 
