@@ -45,9 +45,9 @@ class Secrets:
         return bool(self._names)
 
 
-def refuse_literal(name: str, text: str) -> None:
-    """Raises BadUsage where a setting that is a secret by its name, or the password in a URL, is written out; it is not shown."""
-    if _SENSITIVE.search(name) and text and not _NAMED.search(text):
+def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
+    """Raises BadUsage where a setting that is a secret, also by its name, or the password in a URL, is written out; not shown."""
+    if (secret or _SENSITIVE.search(name)) and text and not _NAMED.search(text):
         raise BadUsage(f"{name} is written out; name a variable of the environment instead, as in ${{{_variable(name)}}}.")
     user = re.match(_USER, text)
     values = [user["password"]] if user else []

@@ -2,6 +2,8 @@
 
 import json
 import re
+import threading
+import time
 from itertools import count
 
 import numpy as np
@@ -101,6 +103,60 @@ def test_at_most_so_many_are_asked_and_the_next_run_goes_on(study, truth):
     assert len(pairs) == len(set(pairs)) == 8
 
 
+def test_several_are_asked_at_once_within_the_bound_and_the_report_is_that_of_one_after_the_other(tmp_path, truth):
+    studies = [pool_study(tmp_path, batch=40, name=name) for name in ("one", "many")]
+    on_their_way, most, lock = 0, 0, threading.Lock()
+
+    def answer(number, request):
+        nonlocal on_their_way, most
+        with lock:
+            on_their_way += 1
+            most = max(most, on_their_way)
+        time.sleep(0.002 * (number * 7 % 5))
+        with lock:
+            on_their_way -= 1
+        return chat(f"Grade: {truth[pair_in(request)]}")
+
+    for study in studies:
+        judge_batches(study, truth, 2)
+    with ScriptedServer(answer) as server:
+        outputs = [ask(study, server, jobs=jobs, at_most=61) for study, jobs in zip(studies, (1, 6), strict=True)]
+
+    assert len(server.received) == 122
+    assert 2 <= most <= 6
+    assert outputs[0].text == outputs[1].text
+    assert [str(note) for note in outputs[0].notes] == [str(note) for note in outputs[1].notes]
+    one, many = ({reply.pair for reply in read_replies(read_study(study), "judge/7b")} for study in studies)
+    assert one == many
+
+
+def test_an_interruption_while_several_are_on_their_way_leaves_whole_replies_and_the_next_run_goes_on(study, truth):
+    def interrupt(_kind, done, _all):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with ScriptedServer(by_truth(truth)) as server:
+        with pytest.raises(KeyboardInterrupt):
+            ask(study, server, jobs=4, progress=interrupt)
+        assert len(read_replies(read_study(study), "judge/7b")) == 5
+        ask(study, server, jobs=4)
+
+    replies = read_replies(read_study(study), "judge/7b")
+    assert len(replies) == len({reply.pair for reply in replies}) == len({pair_in(request) for request in server.received})
+
+
+def test_replies_on_their_way_are_kept_where_another_request_is_refused(study, truth):
+    good, numbers = by_truth(truth), count()
+
+    def answer(number, request):
+        return Reply({"error": "too long"}, 400) if next(numbers) == 2 else good(number, request)._replace(delay=0.1)
+
+    with ScriptedServer(answer) as server, pytest.raises(BadInput, match="too long"):
+        ask(study, server, jobs=3)
+
+    assert len(read_replies(read_study(study), "judge/7b")) == len(server.received) - 1 == 2
+
+
 def test_another_prompt_asks_anew_and_only_its_replies_are_used(tmp_path, study, truth):
     own = tmp_path / "prompt.txt"
     own.write_text("Grade for {query} this: {document}. End with Grade: N")
@@ -166,7 +222,7 @@ def test_the_key_is_sent_and_never_kept_or_shown(study, monkeypatch):
     written = b"".join(path.read_bytes() for path in study.rglob("*") if path.is_file())
     assert b"s3cret-value" not in written
     assert "s3cret" not in done.text + str(done.notes) + str(caught.value)
-    with pytest.raises(BadUsage, match="written out"):
+    with pytest.raises(BadUsage, match=r"^--key is written out"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", key="s3cret-value")
     with pytest.raises(BadUsage, match="no variable NOT_THERE"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", key="${NOT_THERE}")

@@ -1,8 +1,11 @@
 """Asking a model for grades: over HTTP (chat completions) or a function; faults that pass are retried with back-off."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,6 +40,14 @@ class ItemToGrade(NamedTuple):
     def flagged(self) -> bool:
         """Whether the document looks as if it ordered a grade."""
         return orders_a_grade(self.document)
+
+
+class ModelAnswer(NamedTuple):
+    """An answer of a model: a reply as text, a grade, or the error in place of both; and the seconds that it took."""
+
+    question: ItemToGrade
+    found: str | float | Exception
+    seconds: float
 
 
 class AskingOutcome(NamedTuple):
@@ -84,7 +95,7 @@ class HttpJudge:
 
     def __post_init__(self) -> None:
         refuse_literal("url", str(self.options.url))
-        refuse_literal("api_key", self.options.key or "")
+        refuse_literal("--key", self.options.key or "", secret=True)
         self.authorization  # noqa: B018 - raises BadUsage
         self.client  # noqa: B018 - raises BadUsage
 
@@ -182,7 +193,7 @@ class FunctionJudge:
         """The value of the function. Raises BadInput where it fails or returns neither a number nor a string."""
         try:
             found = self.function(question.query_text, question.document)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             what = f"{self.options.callable} fails on item {shown(question.item)}: {type(error).__name__}: {error}"
             raise BadInput(f"{what}; correct the function.") from error
         if isinstance(found, (bool, np.bool_)) or not isinstance(found, (int, float, str, np.integer, np.floating)):
@@ -204,29 +215,73 @@ def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
     return HttpJudge(study, options, ModelPrompt.read(options.prompt))
 
 
-def ask(study: Study, judge: ModelJudge, *, at_most: int | None, longest: int, progress: Progress = None) -> AskingOutcome:
-    """Asks for every item of the pool that has no reply under these settings, and keeps each reply at once."""
+def ask(
+    study: Study, judge: ModelJudge, options: ModelOptions, *, at_most: int | None, progress: Progress = None
+) -> AskingOutcome:
+    """Asks for every item of the pool that has no reply under these settings, and keeps each reply when it arrives.
+
+    Raises BadInput for a request that is refused; the replies to those before it, and on their way, are kept.
+    """
     settings = ModelReply("", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, "").settings
     known = known_pairs(read_replies(study, judge.model), settings)
     every = _pairs(study)
     missing = [pair for pair in every if pair not in known]
     chosen = missing if at_most is None else missing[:at_most]
-    new, failed, in_a_row, failure = 0, 0, 0, ""
-    for question in _questions(study, chosen, longest):
-        started = time.monotonic()
-        try:
-            found = judge.answer(question)
-        except EngineFailure as error:
-            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(error)
-            if in_a_row == _MOST_FAILED:
-                break
-            continue
-        in_a_row = 0
-        append_reply(study, _kept(study, judge, question, found, time.monotonic() - started))
-        new += 1
-        if progress is not None:
-            progress("ask", new, len(chosen))
+    new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
+    questions = _questions(study, chosen, options.longest)
+    for answer in _answers(judge, questions, options.jobs):
+        if isinstance(answer.found, EngineFailure):
+            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
+        elif isinstance(answer.found, Exception):
+            refusal = refusal or answer.found
+        else:
+            append_reply(study, _kept(study, judge, answer.question, answer.found, answer.seconds))
+            new, in_a_row = new + 1, 0
+            if progress is not None:
+                progress("ask", new, len(chosen))
+        if in_a_row == _MOST_FAILED or refusal is not None:
+            questions.close()  # no more are asked; answers on their way still arrive
+    if refusal is not None:
+        raise refusal
     return AskingOutcome(new, len(every) - len(missing), failed, len(missing) - new, failure)
+
+
+def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> Iterator[ModelAnswer]:
+    """The answers as they arrive, of at most so many questions at once."""
+    if jobs == 1:
+        yield from (_answer(judge, question) for question in questions)
+        return
+    waiting, arrived = SimpleQueue[ItemToGrade | None](), SimpleQueue[ModelAnswer]()
+
+    def _work() -> None:
+        while (question := waiting.get()) is not None:
+            arrived.put(_answer(judge, question))
+
+    n_sent = 0
+    try:
+        for question in islice(questions, jobs):
+            Thread(target=_work, daemon=True).start()  # Ctrl-C does not wait for answers
+            waiting.put(question)
+            n_sent += 1
+        while n_sent:
+            yield arrived.get()
+            n_sent -= 1
+            for question in islice(questions, 1):
+                waiting.put(question)
+                n_sent += 1
+    finally:
+        for _ in range(jobs):
+            waiting.put(None)
+
+
+def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
+    started = time.monotonic()
+    found: str | float | Exception
+    try:
+        found = judge.answer(question)
+    except Exception as error:
+        found = error
+    return ModelAnswer(question, found, time.monotonic() - started)
 
 
 def _kept(study: Study, judge: ModelJudge, question: ItemToGrade, found: str | float, seconds: float) -> ModelReply:
@@ -253,7 +308,7 @@ def _pairs(study: Study) -> list[tuple[str, str]]:
     return [(study.queries[query], item) for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)]
 
 
-def _questions(study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200) -> Iterator[ItemToGrade]:
+def _questions(study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200) -> Generator[ItemToGrade]:
     """The questions with their texts, read in pieces; an item without a text is asked by its id."""
     for start in range(0, len(pairs), piece):
         part = pairs[start : start + piece]

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from rankwell.core.options import Input, Option
 from rankwell.errors import BadUsage
+from rankwell.report.present import JobsOption
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
@@ -181,6 +182,8 @@ class ModelOptions:
         Seconds to wait for an answer.
     attempts
         Attempts per item; time-outs, 429 and errors of the server are tried again, later each time.
+    jobs
+        Items that the model grades at the same time; a function is then called by several threads.
     """
 
     url: str | None = None
@@ -193,11 +196,14 @@ class ModelOptions:
     longest: int = 20_000
     timeout: float = 120.0
     attempts: int = 6
+    jobs: JobsOption = 1
 
     def __post_init__(self) -> None:
-        for name in ("max_tokens", "longest", "attempts"):
+        for name in ("max_tokens", "longest", "attempts", "jobs"):
             if getattr(self, name) < 1:
                 raise BadUsage(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a positive integer.")
+        if self.jobs > 256:
+            raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
         if not self.timeout > 0 or not self.temperature >= 0:
             raise BadUsage(
                 f"--timeout {self.timeout:g}, --temperature {self.temperature:g}: expected a positive number, and one from 0."
