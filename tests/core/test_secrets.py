@@ -12,10 +12,25 @@ def test_a_variable_is_replaced_by_its_value_and_the_value_by_its_name(monkeypat
 
     url = secrets.expand("postgresql://app:${PGPASSWORD}@localhost/shop")
 
-    assert url == "postgresql://app:s3/cr@t@localhost/shop"
-    assert secrets.redact(f"no route to {url}, also written s3%2Fcr%40t") == (
+    assert url == "postgresql://app:s3%2Fcr%40t@localhost/shop"
+    assert secrets.redact(f"no route to {url}, also written s3/cr@t") == (
         "no route to postgresql://app:${PGPASSWORD}@localhost/shop, also written ${PGPASSWORD}"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("p@ss/wo rd:7%", "p%40ss%2Fwo%20rd%3A7%25"), ("plain-1!", "plain-1!"), ("a%20b%40c", "a%20b%40c"), ("ü", "%C3%BC")],
+)
+def test_the_password_of_an_address_is_written_as_an_address_writes_it(value: str, written: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PGPASSWORD", value)
+    secrets = Secrets()
+
+    url = secrets.expand("postgresql://app:${PGPASSWORD}@localhost/shop")
+
+    assert url == f"postgresql://app:{written}@localhost/shop"
+    assert secrets.redact(f"{url} {value}") == "postgresql://app:${PGPASSWORD}@localhost/shop ${PGPASSWORD}"
+    assert secrets.expand("Bearer ${PGPASSWORD}") == f"Bearer {value}"
 
 
 def test_a_longer_secret_is_hidden_before_one_that_it_contains(monkeypatch: pytest.MonkeyPatch):

@@ -11,6 +11,8 @@ _SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[
 
 # A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
 _USER = re.compile(r"[a-z0-9+.-]+://[^:/?#@]*:(?!\d+[/?#])(?P<password>.*)@")
+# Such a value may be encoded already.
+_IN_URL = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
 
 
 class Secrets:
@@ -20,14 +22,19 @@ class Secrets:
         self._names: dict[str, str] = {}
 
     def expand(self, text: str) -> str:
-        """The text with the value of each `${NAME}`. Raises BadUsage where the environment has no such variable."""
+        """The text with the value of each `${NAME}`; the password of a URL is written as a URL writes it.
+
+        Raises BadUsage where the environment has no such variable.
+        """
+        user = _USER.match(text)
 
         def _value(match: re.Match[str]) -> str:
             value = os.environ.get(match[1])
             if value is None:
                 raise BadUsage(f"{match[0]}: the environment has no variable {match[1]}; set it.")
             self.hide(value, match[0])
-            return value
+            is_password = user is not None and user.start("password") <= match.start() < user.end("password")
+            return quote(value, safe="") if is_password and not _IN_URL.fullmatch(value) else value
 
         return _NAMED.sub(_value, text)
 

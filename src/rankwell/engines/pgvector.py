@@ -34,6 +34,8 @@ _ANY_WORD = (
     r"(SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery "
     "FROM unnest(to_tsvector({}, %s)))"
 )
+_ROWS = 10_000
+"""Rows whose age is compared with that of an index."""
 _PLACE = re.compile(r"\{(query|vector|k)\}")
 
 
@@ -154,8 +156,28 @@ class _PgEngine(Engine):
     def _describe(self) -> dict[str, Any]:
         with self.connect() as connection:
             rows, size = self._sizes(connection) if self._built or not self.can_index else (None, None)
-            version = self._versions(connection)
-        return {"version": version, "items": rows, "index_bytes": size}
+            version, notes = self._versions(connection), self._notes(connection)
+        return {"version": version, "items": rows, "index_bytes": size} | ({"notes": notes} if notes else {})
+
+    def _notes(self, connection: Any) -> list[str]:
+        """The note on lists of ivfflat that are older than the rows, of which the first ones are looked at."""
+        if self.table is None or (self.can_index and not self._built):
+            return []
+        found = connection.execute(
+            "SELECT i.oid::regclass::text, age(i.xmin) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid "
+            "JOIN pg_am a ON a.oid = i.relam WHERE x.indrelid = %s::regclass AND a.amname = 'ivfflat' AND i.relkind = 'i'",
+            (self.relation.as_string(connection),),
+        ).fetchall()
+        if not found:
+            return []
+        form = self.psycopg.sql.SQL("SELECT max(age(xmin)) FROM (SELECT xmin FROM {} LIMIT {}) AS rankwell_rows")
+        oldest = connection.execute(form.format(self.relation, _ROWS)).fetchone()[0]
+        return [
+            f"the rows of {self.table} are newer than the ivfflat index {name}: lists that are built on an empty table find "
+            f"little; REINDEX INDEX {name}"
+            for name, age in found
+            if oldest is not None and oldest < age
+        ]
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
         known = self.psycopg.errors

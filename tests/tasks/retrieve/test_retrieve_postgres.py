@@ -1,6 +1,9 @@
-"""Notes on what makes figures of PostgreSQL doubtful, each of a table in which it happens."""
+"""PostgreSQL: notes on what makes figures doubtful, each of a table in which it happens, and a bench with a password."""
 
-from collections.abc import Iterator
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,3 +96,109 @@ def test_an_order_by_descending_score_uses_no_index(postgres: str, table: Any, v
     notes = notes_of(postgres, vectors, sql=statement, kind="vector", metric="cosine")
 
     assert any("the plan of the search uses no index, so that it reads every item" in each for each in notes)
+
+
+def test_lists_of_ivfflat_that_are_older_than_the_rows_are_noted_until_they_are_built_again(
+    postgres: str, table: Any, vectors: Any
+) -> None:
+    table.execute("CREATE TABLE live_empty (id int, embedding vector(8)) WITH (autovacuum_enabled = off)")
+    try:
+        table.execute("CREATE INDEX live_lists ON live_empty USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20)")
+        table.execute("INSERT INTO live_empty SELECT id, embedding FROM live_items")
+        table.execute("ANALYZE live_empty")
+        notes = notes_of(postgres, vectors, table="live_empty", probes=20)
+        table.execute("REINDEX INDEX live_lists")
+        after = notes_of(postgres, vectors, table="live_empty", probes=20)
+    finally:
+        table.execute("DROP TABLE live_empty")
+
+    text = "pgvector: the rows of live_empty are newer than the ivfflat index live_lists: lists that are built on an empty table"
+    assert [each for each in notes if each.startswith(text)]
+    assert not [each for each in after if "newer than" in each]
+
+
+BENCH = """
+[[dataset]]
+name = "faq"
+command = "retrieve"
+items = "docs.jsonl"
+item-vectors = "docs.npy"
+queries = "queries.tsv"
+query-vectors = "queries.npy"
+qrels = "qrels.txt"
+measure = ["nDCG@10", "R@100"]
+rounds = 2
+intervals = "none"
+
+[[system]]
+name = "pg"
+engine = "pgvector"
+url = "postgresql://rankwell_app:${PGPASSWORD}@/postgres?host=HOST"
+build = { m = 16, ef_construction = 64 }
+sweep = { ef_search = [10, 20, 40, 80, 160] }
+"""
+
+
+@pytest.fixture
+def shop(postgres: str, vectors: Any, tmp_path: Path) -> Iterator[Path]:
+    """The bench of the documentation, on a server that asks for a password."""
+    import psycopg
+
+    (tmp_path / "docs.jsonl").write_text(
+        "".join(json.dumps({"_id": f"d{row}", "text": f"item {row}"}) + "\n" for row in range(N))
+    )
+    (tmp_path / "queries.tsv").write_text("".join(f"q{row}\tquestion {row}\n" for row in range(20)))
+    (tmp_path / "qrels.txt").write_text("".join(f"q{row} 0 d{row} 1\n" for row in range(20)))
+    np.save(tmp_path / "docs.npy", vectors)
+    np.save(tmp_path / "queries.npy", vectors[:20] + np.float32(0.01))
+    (tmp_path / "bench.toml").write_text(BENCH.replace("HOST", postgres.partition("host=")[2]))
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("CREATE ROLE rankwell_app LOGIN PASSWORD 'open sesame 7%'")
+        connection.execute("GRANT CREATE ON SCHEMA public TO rankwell_app")
+        rules = Path(connection.execute("SHOW hba_file").fetchone()[0])
+        known = rules.read_text()
+        rules.write_text(f"local all rankwell_app scram-sha-256\n{known}")
+        connection.execute("SELECT pg_reload_conf()")
+        yield tmp_path
+        rules.write_text(known)
+        connection.execute("SELECT pg_reload_conf()")
+        connection.execute("DROP OWNED BY rankwell_app")
+        connection.execute("DROP ROLE rankwell_app")
+
+
+def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_it_nowhere(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rankwell.report.folder.CHARTS", {})
+    monkeypatch.setattr("rankwell.stats.system_rankings.studentised_range_quantile", lambda *_: 3.0)
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    refused = rw.bench(shop / "bench.toml")
+    monkeypatch.setenv("PGPASSWORD", "open sesame 7%")
+    seen: list[str] = []
+    ask: Callable[..., Any] = rw.tasks.retrieve.measuring._ask_one
+
+    def watched(*given: Any) -> None:
+        seen.append(subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout)
+        ask(*given)
+
+    monkeypatch.setattr("rankwell.tasks.retrieve.measuring._ask_one", watched)
+    results = rw.bench(shop / "bench.toml")
+
+    assert len(refused.failed) == 5
+    assert all("password authentication failed" in each.error for each in refused.failed)
+    assert not results.failed, results.failed[0].error
+    assert sorted(path.name for path in (shop / "bench-results" / "faq").iterdir() if path.is_dir()) == sorted(
+        f"pg ef_search={value}" for value in (10, 20, 40, 80, 160)
+    )
+    rows = [row["mean"] for row in results.summary if row["measure"] == "nDCG@10"]
+    assert len(rows) == 5
+    assert min(rows) > 0.9
+    assert any("rankwell_app" in each for each in seen)
+    printed = (
+        "".join(capfd.readouterr()) + results.render("json") + "".join(each.error for each in refused.failed) + "".join(seen)
+    )
+    written = [path.read_bytes() for path in (shop / "bench-results").rglob("*") if path.is_file()]
+    for text in ("open sesame", "open%20sesame"):
+        assert text not in printed
+        assert not [each for each in written if text.encode() in each]

@@ -329,11 +329,12 @@ def _cost_rows(measured: Measurement, names: Sequence[str], costs: Sequence[Sett
 
 
 def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
-    """Notes on searches that use no index."""
+    """Notes on searches that use no index, and those of the engine on its index."""
     for place, name in enumerate(names):
         described = [each.described for each in measured.reports(place, measured.rounds)]
         if any(each.get("uses_index") is False for each in described):
             yield f"{name}: the plan of the search uses no index, so that it reads every item; all its times are those of a scan"
+        yield from (f"{name}: {note}" for note in dict.fromkeys(note for each in described for note in each.get("notes", ())))
 
 
 def _rises(scores: Sequence[int | float] | None) -> bool:
