@@ -6,7 +6,8 @@ what the oracles of its measures read as `grades`), how a view comes of a world,
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from oracles import answers
+from oracles import beyond as beyond_oracle
 from oracles import rag as rag_oracle
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
@@ -23,6 +25,8 @@ from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
+from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+from rankwell.tasks.beyond.lists import ItemLists, ListCollections
 from rankwell.tasks.rag.citations import CitedStatements, Statement
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
 
@@ -305,10 +309,84 @@ def _join_citations(truth: Mapping[str, Any], run: Run) -> Any:
     return CitedStatements(ids, tuple(tuple(Statement(*each) for each in own) for own in ranked))
 
 
+@dataclass(frozen=True)
+class ListsMaker(Maker):
+    """Worlds of lists of items from one catalogue, with grades of some items and the history of each user."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        judged, run = super()._query(random, kind)
+        history = [] if kind == "nothing judged" else random.sample(beyond_oracle.ITEMS, random.randint(1, 6))
+        if run is not None:
+            run = {item: score for item, score in run.items() if item in beyond_oracle.CATALOGUE}
+        return {"grades": judged, "history": history}, run
+
+
+@cache
+def _items_beyond() -> ItemAttributes:
+    """What the oracle says of every item."""
+    known, source = tuple(beyond_oracle.ITEMS), beyond_oracle
+    vectors = np.array([source.vector(item) for item in known])
+    return ItemAttributes(
+        items=known,
+        in_catalogue=np.array([item in source.CATALOGUE for item in known]),
+        popularity=np.array([source.POPULARITY[item] for item in known]),
+        n_users=source.N_USERS,
+        categories=ItemLabels.of(known, {item: source.categories(item) for item in known}),
+        groups=ItemLabels.of(known, {item: source.groups(item) for item in known}),
+        vectors=vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+    )
+
+
+def _lists(ranked: Mapping[str, list[str]], about: ItemAttributes) -> ItemLists:
+    names = tuple(sort_ids(ranked))
+    codes = np.full((len(names), max(map(len, ranked.values()), default=1)), -1, dtype=np.int64)
+    for row, name in enumerate(names):
+        codes[row, : len(ranked[name])] = [about.index[item] for item in ranked[name]]
+    return ItemLists(names, codes, about)
+
+
+def _join_lists(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
+    about = _items_beyond()
+    in_catalogue = set(beyond_oracle.CATALOGUE)
+    about = replace(
+        about,
+        histories={
+            query: np.array(sorted(about.index[item] for item in each["history"]), dtype=np.int64)
+            for query, each in truth.items()
+        },
+        grades={
+            query: {about.index[item]: grade for item, grade in each["grades"].items() if item in in_catalogue}
+            for query, each in truth.items()
+        },
+    )
+    return _lists({query: final_order(run.get(query, {})) for query in truth}, about)
+
+
+@dataclass(frozen=True)
+class CollectionsMaker(Maker):
+    """Worlds of collections of lists, each list written as JSON."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        if kind in ("absent", "empty"):
+            return {}, None if kind == "absent" else {}
+        some = random.sample(beyond_oracle.CATALOGUE, {"single": 1, "long": 60}.get(kind, random.randint(2, 20)))
+        lists = [random.sample(some, random.randint(1, min(len(some), 12))) for _ in range(random.randint(1, 12))]
+        return {}, {json.dumps(each): random.randrange(8) / 4 for each in lists}
+
+
+def _join_collections(truth: Mapping[str, Any], run: Run) -> Any:
+    names = tuple(sort_ids(truth))
+    ranked = [beyond_oracle.users(final_order(run.get(name, {}))) for name in names]
+    lists = [_lists({f"u{row}": listed for row, listed in enumerate(each)}, _items_beyond()) for each in ranked]
+    return ListCollections(names, tuple(lists))
+
+
 MAKERS: dict[str, Maker] = {
     "AnswerPairs": AnswersMaker(truth=right_answers, nothing=dict, join=_join_answers),
     "CitedStatements": CitationsMaker(truth=grades, nothing=dict, join=_join_citations),
     "JudgedRankings": Maker(truth=grades, nothing=dict, join=judged_rankings),
+    "ItemLists": ListsMaker(truth=grades, nothing=dict, join=_join_lists),
+    "ListCollections": CollectionsMaker(truth=grades, nothing=dict, join=_join_collections),
     "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),
     "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),
     "PreferenceRankings": Maker(truth=preferences, nothing=list, join=_join_preferences, ids_descend=False),

@@ -86,6 +86,7 @@ CASES = (
         ("answers grid worlds/answers/files.toml -o out", "answers grid worlds/answers/files.toml -o out --jobs 2"),
     ),
     Case("pairs", tuple(f"pairs {_PAIRS}:score {_PAIRS}:{name} -o out" for name in ("one", "two")), "report out"),
+    Case("beyond", ("beyond one.run -o out", "beyond one.run -k 1 -o out"), "report out"),
     Case("rag", ("rag gold.jsonl chunks.jsonl -o out", "rag gold.jsonl chunks.jsonl -k 1 -o out"), "report out"),
     Case("rag citations", tuple(f"rag citations supports.jsonl -c {name} -o out" for name in ("rankwell", "alce")), "report out"),
     Case("study pool", tuple(f"study pool one.run two.run {_TEXTS} -m {name} -o out" for name in ("SDCG@10", "P@5"))),

@@ -51,6 +51,7 @@ from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
 from rankwell.tasks.answers.formats import read_questions as read_questions
 from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
+from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.captions.options import CaptionPartOptions
@@ -234,6 +235,25 @@ def evaluate_answers(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: AnswerOptions | None = ...,
+) -> Results: ...
+def evaluate_beyond(
+    runs: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    convention: str = ...,
+    k: int | None = ...,
+    catalogue: Any = ...,
+    interactions: Any = ...,
+    categories: Any = ...,
+    groups: Any = ...,
+    embeddings: Any = ...,
+    judgments: Any = ...,
+    judgments_format: str | None = ...,
+    run_format: str | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    options: BeyondOptions | None = ...,
 ) -> Results: ...
 def evaluate_citations(
     supports: Any,

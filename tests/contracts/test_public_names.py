@@ -53,6 +53,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
     "evaluate_answers": lambda folder: rankwell.evaluate_answers(squad(folder), {"q": "b"}, convention="squad2"),
+    "evaluate_beyond": lambda _: rankwell.evaluate_beyond({"q": ["a"]}, "Entropy@1"),
     "evaluate_citations": lambda _: rankwell.evaluate_citations(
         [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
     ),

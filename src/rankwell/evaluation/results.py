@@ -92,7 +92,7 @@ class Results(Displayable):
         found = {row["run"]: row["mean"] for row in rows}
         if len(found) < len(rows):
             raise BadUsage(f"a run has several values of {measure}; read them from .summary.")
-        return found if len({each.run for each in self.values}) > 1 else rows[0]["mean"]
+        return found if len({row["run"] for row in self.summary}) > 1 else rows[0]["mean"]
 
     __iter__ = None
     """Results are not a sequence: what they hold is in `summary` and `per_query`."""

@@ -101,6 +101,7 @@ def compare_values(
         options.check_clusters()
     origin, measures = origin or Origin(), measure_names(options.measures)
     attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
+    values, attributes, whole = _by_query(values, attributes)
     comparison = assign_roles(align_values(values, attributes, origin.better, measures), options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
     kept = [
@@ -122,11 +123,24 @@ def compare_values(
         "groups": [each.row for each in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
-    notes = [*origin.notes, *comparison.notes, *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules)]
+    notes = [*origin.notes, *whole, *comparison.notes, *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules)]
     notes += notes_on(differences, groups, options.intervals, noun)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     return _results(comparison.queries, kept, differences, tables, origin, options, baseline)
+
+
+def _by_query(
+    values: Sequence[Values], attributes: list[dict[str, Any]]
+) -> tuple[Sequence[Values], list[dict[str, Any]], list[str]]:
+    """The values without those of measures that have none for any query, such as figures of all queries, and a note on them."""
+    has = {each.measure for each in values if not np.isnan(each.values).all()}
+    kept = [place for place, each in enumerate(values) if each.measure in has]
+    if not kept or len(kept) == len(values):
+        return values, attributes, []
+    left_out = dict.fromkeys(each.label for each in values if each.measure not in has)
+    note = f"not compared, as no query has a value of its own: {', '.join(left_out)}"
+    return [values[place] for place in kept], [attributes[place] for place in kept], [note]
 
 
 def _results(

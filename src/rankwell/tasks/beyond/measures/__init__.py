@@ -1,0 +1,1 @@
+"""Measures of the task, one file per family."""

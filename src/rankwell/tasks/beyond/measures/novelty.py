@@ -1,0 +1,84 @@
+"""Measures of each list by the interactions of a training set: how popular its items are, and how surprising."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from rankwell.core.registry import COUNT, Scale, measure
+from rankwell.core.tables import Bools, Floats, ratio
+from rankwell.tasks.beyond.lists import ItemLists
+
+_TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
+
+
+def _mean(values: Floats, kept: Bools) -> Floats:
+    """(queries,) the mean over the items that there are; NaN without one."""
+    sizes = kept.sum(axis=1)
+    return np.where(sizes > 0, ratio((values * kept).sum(axis=1), sizes), math.nan)
+
+
+@measure(
+    "Novelty",
+    source="Zhou and others 2010, Solving the apparent diversity-accuracy dilemma of recommender systems",
+    scale=Scale((0.0, math.inf), "higher", "score", math.nan),
+    exempt=_TAIL,
+)
+def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "interactions"] = "users") -> Floats:
+    """The mean self-information, in bits, of the first `k` items: -log2 of the share of the users who interacted with an item.
+
+    of: shares of the users (inverse user frequency) or of all interactions (free discovery). An item without interactions, whose
+    self-information is infinite, counts as having one. A query without items is not counted.
+
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> novelty(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    [2.0]
+    """
+    popularity, codes = view.about.interactions("Novelty"), view.first(k)
+    total = view.about.n_users if of == "users" else int(popularity.sum())
+    bits = -np.log2(np.maximum(popularity, 1) / max(total, 1))
+    return _mean(bits[codes], codes >= 0)
+
+
+@measure(
+    "Popularity",
+    source="RecBole 1.2.1, AveragePopularity; Ekstrand and others 2018, All the cool kids, how do they fit in?",
+    scale=COUNT._replace(empty=math.nan),
+    aliases="averagepopularity",
+    exempt=_TAIL,
+)
+def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
+    """The mean number of users who interacted with each of the first `k` items. A query without items is not counted.
+
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> popularity(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    [2.5]
+    """
+    counts, codes = view.about.interactions("Popularity"), view.first(k)
+    return _mean(counts[codes].astype(np.float64), codes >= 0)
+
+
+@measure(
+    "Serendipity",
+    source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender systems by coverage and serendipity",
+)
+def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
+    """The number of relevant items among the first `k` that are not among the `head` most popular ones, divided by `k`.
+
+    The most popular items are the list that is expected without any system; `head` is its length, k unless it is said. Of items
+    with as many users the one with the first id, by its bytes, is the more popular.
+
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8, grades={"u": {0: 1.0, 1: 1.0}})
+    >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
+    [0.5]
+    """
+    counts, grades = view.about.interactions("Serendipity"), view.about.judged("Serendipity")
+    expected = set(np.argsort(-counts, kind="stable")[: k if head is None else head].tolist())
+    values: list[float] = []
+    for query, codes in zip(view.queries, view.first(k).tolist(), strict=True):
+        own = grades.get(query, {})
+        values.append(sum(code >= 0 and own.get(code, 0) >= rel and code not in expected for code in codes) / k)
+    return np.array(values, dtype=np.float64)

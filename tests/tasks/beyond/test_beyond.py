@@ -1,0 +1,176 @@
+"""Measures beyond accuracy: the figures of peers, the forms of inputs, and what is refused."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankwell as rw
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from tasks.beyond import smallest
+
+PEERS = json.loads((Path(__file__).parents[2] / "golden" / "beyond.json").read_text(encoding="utf-8"))["cases"]
+RUN = {"u1": ["a", "b", "c"], "u2": ["a", "c", "d"]}
+
+
+def given(case: dict[str, Any]) -> dict[str, Any]:
+    """The inputs of a case of peers."""
+    return {
+        "catalogue": case["items"],
+        "interactions": {user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()},
+    }
+
+
+# ---- peers ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", PEERS, ids=lambda case: f"{len(case['lists'])} lists")
+def test_the_convention_recbole_has_its_figures(case: dict[str, Any]):
+    expected = case["figures"]["recbole"]
+
+    result = rw.evaluate_beyond(case["lists"], list(expected), convention="recbole", **given(case))
+
+    assert {row.label: row.mean for row in result.summary} == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("case", PEERS, ids=lambda case: f"{len(case['lists'])} lists")
+def test_novelty_and_diversity_are_those_of_recmetrics(case: dict[str, Any], tmp_path: Path):
+    np.save(tmp_path / "vectors.npy", np.array(list(case["vectors"].values()), dtype=np.float32))
+    (tmp_path / "vectors.ids.txt").write_text("".join(f"{item}\n" for item in case["vectors"]))
+    expected = case["figures"]["recmetrics"]
+    names = ["Novelty@5", "ILD(by='embeddings')@5"]
+
+    result = rw.evaluate_beyond(case["lists"], names, embeddings=tmp_path / "vectors.npy", **given(case))
+
+    assert result[names[0]] == pytest.approx(expected["novelty"])
+    assert 1 - result[names[1]] == pytest.approx(expected["intra_list_similarity"])
+
+
+# ---- what is read ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_names_the_inputs_decide_what_is_measured(tmp_path: Path):
+    smallest.write(tmp_path)
+
+    def labels(**options: Any) -> set[str]:
+        return {row.label.partition("@")[0] for row in rw.evaluate_beyond(tmp_path / "mine.run", k=3, **options).summary}
+
+    items = f"{tmp_path}/items.csv"
+    assert labels() == {"Entropy"}
+    assert labels(catalogue=f"{items}:id") == {"Entropy", "ItemCoverage", "Gini"}
+    assert labels(categories=f"{items}:genres") == {"Entropy", "ILD"}
+    assert labels(catalogue=f"{items}:id", groups=f"{items}:artist") >= {"AWRF", "EED"}
+    assert labels(catalogue=f"{items}:id", interactions=tmp_path / "seen.txt", judgments=tmp_path / "qrels.txt") >= {
+        "Novelty",
+        "Popularity",
+        "Serendipity",
+    }
+
+
+def test_figures_of_all_lists_have_no_value_of_a_query_and_are_not_compared(tmp_path: Path):
+    runs = {"one": {f"u{n}": ["a", "b"] for n in range(12)}, "two": {f"u{n}": ["c", "a"] for n in range(12)}}
+
+    names = ["Gini@2", "EED(by='items')@2", "Popularity@1"]
+    result = rw.evaluate_beyond(runs, names, catalogue=list("abcd"), interactions={"u1": ["a", "c"]})
+
+    assert {row["value"] for row in result.per_query() if row["measure"] == "Gini@2"} == {None}
+    assert [(row.label, row.n, row.ci_low) for row in result.summary if row.run == "one"][-1] == ("Gini@2", 12, None)
+    compared = result.compare()
+    assert not any("Gini" in row["measure"] for row in compared.summary)
+    assert any("Gini@2" in note for note in compared.notes)
+
+
+def test_shards_and_names_of_runs_are_read_as_everywhere(tmp_path: Path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a").write_text("u1 Q0 a 1 2 x\n")
+    (tmp_path / "runs" / "b").write_text("u2 Q0 b 1 2 x\n")
+
+    result = rw.evaluate_beyond(tmp_path / "runs", "ItemCoverage", catalogue=["a", "b", "c", "d"])
+
+    assert result["ItemCoverage"] == 0.5
+    assert result.counts["runs"]["queries_counted"] == 2
+
+
+def test_the_order_of_rows_has_no_effect_and_ties_are_broken_by_id():
+    rows = [("u1", "a", 1.0), ("u1", "b", 1.0), ("u2", "b", 3.0), ("u2", "a", 2.0)]
+    runs = []
+    for seed in range(3):
+        some = random.Random(seed).sample(rows, len(rows))
+        runs.append({user: {item: score for name, item, score in some if name == user} for user in ("u1", "u2")})
+
+    values = [rw.evaluate_beyond(run, "ItemCoverage@1", catalogue=["a", "b"])["ItemCoverage@1"] for run in runs]
+
+    assert values == [0.5, 0.5, 0.5]
+
+
+def test_judgments_decide_which_queries_count():
+    known = {"interactions": {"x": ["a", "b"]}, "catalogue": list("abcd")}
+
+    result = rw.evaluate_beyond(RUN, "Serendipity@3", judgments={"u1": ["c"], "u9": ["d"]}, **known)
+
+    assert result.to_dict()["run"] == {"u1": {"Serendipity@3": 0.0}, "u9": {"Serendipity@3": 0.0}}
+    assert result.counts["run"] == {"queries_counted": 2, "queries_missing": 1, "queries_unknown": 1}
+    assert len(result.notes) == 2
+    head = "Serendipity(head=1)@3"
+    assert rw.evaluate_beyond(RUN, head, judgments={"u1": ["c"]}, **known)[head] == 1 / 3
+
+
+def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
+    result = rw.evaluate_beyond({"u": ["b"]}, "Novelty", interactions={"x": ["a"], "y": ["a"]}, catalogue=["a", "b"])
+
+    assert result["Novelty"] == 1.0
+    assert any("'b'" in note for note in result.notes)
+
+
+# ---- what is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "option"),
+    [
+        ("ItemCoverage@3", "--catalogue"),
+        ("Novelty@3", "--interactions"),
+        ("ILD@3", "--item-categories"),
+        ("ILD(by='embeddings')@3", "--item-embeddings"),
+        ("EED@3", "--item-groups"),
+        ("EEL(by='items')@3", "--catalogue"),
+        ("nDCG@3", "rankwell evaluate"),
+        ("Entropy(discount='geometric',p=0)", "at most 1"),
+    ],
+)
+def test_a_measure_names_the_option_that_it_needs(measure: str, option: str):
+    with pytest.raises(BadUsage, match=option):
+        rw.evaluate_beyond(RUN, measure)
+
+
+def test_items_that_inputs_lack_are_named(tmp_path: Path):
+    with pytest.raises(BadInput, match="'u2' lists 'd', which the catalogue lacks"):
+        rw.evaluate_beyond(RUN, "Gini@3", catalogue=["a", "b", "c"])
+    with pytest.raises(BadInput, match="'u1' lists 'b', which --item-categories lacks"):
+        rw.evaluate_beyond(RUN, "ILD@3", categories={"a": "x", "c": ["x", "y"], "d": []})
+    np.save(tmp_path / "v.npy", np.zeros((2, 2)))
+    with pytest.raises(BadInput, match="no ids"):
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
+    (tmp_path / "v.ids.txt").write_text("a\nb\n")
+    with pytest.raises(BadScore, match="'a' is zero"):
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
+
+
+def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
+    table = tmp_path / "items.csv"
+    table.write_text("id,genres\na,x\n,y\n")
+    with pytest.raises(BadInput, match=r"items\.csv: row 2 has no item"):
+        rw.evaluate_beyond(RUN, categories=f"{table}:genres")
+    with pytest.raises(BadInput, match="no column is named"):
+        rw.evaluate_beyond(RUN, categories=table)
+    with pytest.raises(BadInput, match="row 2 has no id"):
+        rw.evaluate_beyond(RUN, catalogue=f"{table}:id")
+    with pytest.raises(NothingToEvaluate, match="written in two ways"):
+        rw.evaluate_beyond(RUN, judgments={"x": ["a"]})
+    with pytest.raises(BadUsage, match="-k 0"):
+        rw.evaluate_beyond(RUN, k=0)
+    with pytest.raises(BadUsage, match="unused beside named"):
+        rw.evaluate_beyond(RUN, "Entropy@3", k=3)
