@@ -67,6 +67,15 @@ def RprecMult(ranking: Ranking, grades: Grades, *, x: float = 1.0, rel: float = 
     return hits(ranking[:rank], grades, rel) / rank if rank else 0.0
 
 
+def RprecCut(ranking: Ranking, grades: Grades, *, k: int, rel: float = 1, without_hits: str = "zero") -> float:
+    """Hits in the first min(k, R) over R; NaN without a hit, which the mean skips (recommenders 1.2.1, r_precision_at_k)."""
+    relevant = n_relevant(grades, rel)
+    found = hits(ranking[: min(k, relevant)], grades, rel)
+    if not found:
+        return math.nan if without_hits == "skip" else 0.0
+    return found / relevant
+
+
 def SetP(
     ranking: Ranking, grades: Grades, *, rel: float = 1, relative: bool = False, judged_only: bool = False, k: int | None = None
 ) -> float:

@@ -176,6 +176,51 @@ def BPM(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: fl
     )
 
 
+def IFT(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    max_rel: float,
+    min_rel: float = 0,
+    by: str = "both",
+    T: float = 2.0,
+    b1: float = 0.9,
+    R1: float = 1.0,
+    A: float = 0.2,
+    b2: float = 0.9,
+    R2: float = 1.0,
+    k: int | None = None,
+) -> float:
+    """Goes on by the goal, by the rate, or by both (Azzopardi, Thomas and Craswell 2018, equations 4 and 5)."""
+
+    def goes_on(rank: int, gain: float, so_far: float) -> float:
+        goal = 1 - 1 / (1 + b1 * math.e ** ((T - so_far) * R1))
+        rate = 1 / (1 + b2 * math.e ** ((A - so_far / rank) * R2))
+        return {"goal": goal, "rate": rate, "both": goal * rate}[by]
+
+    return expected_utility(ranking, grades, goes_on, depth=k, min_rel=min_rel, max_rel=max_rel)
+
+
+def TBG(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    max_rel: float,
+    min_rel: float = 0,
+    h: float = 224.0,
+    seconds: float = 1.0,
+    k: int | None = None,
+) -> float:
+    """Weighs an item by the decay 2**(-t / h) at the time at which it is reached (Smucker and Clarke 2012; cwl_eval)."""
+    decay = [2 ** (-seconds * place / h) for place in range(CWL_DEPTH if k is None else k)]
+    total = 0.0
+    for weight, item in zip(decay, ranking, strict=False):
+        grade = grade_of(item, grades)
+        clipped = min_rel if grade is None else min(max(grade, min_rel), max_rel)
+        total += weight * (clipped - min_rel) / (max_rel - min_rel)
+    return total / math.fsum(decay)
+
+
 def weighted_overlap(left: Ranking, right: Ranking, p: float, depth: int) -> float:
     """Mean over depths d of overlap(d) / d with weights p**(d - 1), renormalised to the depth looked at."""
     total, weights = 0.0, 0.0

@@ -6,6 +6,7 @@ ir_measures do; the slow users (NERR11, INST, INSQ) have weights like 1 / rank^2
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -161,3 +162,65 @@ def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_r
     [0.5]
     """
     return _gain_per_item(judged, lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64), k, min_rel, max_rel)
+
+
+@measure(
+    "IFT", source="Azzopardi, Thomas and Craswell 2018, Measuring the utility of search engine result pages; cwl_eval 1.0.12"
+)
+def information_foraging(
+    judged: JudgedRankings,
+    *,
+    by: Literal["goal", "rate", "both"] = "both",
+    T: float = 2.0,  # noqa: N803 - as in the paper
+    b1: float = 0.9,
+    R1: float = 1.0,  # noqa: N803
+    A: float = 0.2,  # noqa: N803
+    b2: float = 0.9,
+    R2: float = 1.0,  # noqa: N803
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
+) -> Floats:
+    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain falls below what is usual.
+
+    The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 + b2 · e^((A - gain so far per
+    item) · R2)) by the rate A, or their product. R1 and R2 say how strictly. min_rel, max_rel, k: as for `INST`.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})
+    >>> information_foraging(view, by="goal", b1=1, T=1, max_rel=1, k=2).round(4).tolist()
+    [0.6667]
+    """
+    for name, value in (("b1", b1), ("R1", R1), ("b2", b2), ("R2", R2)):
+        if value < 0:
+            raise BadUsage(f"{name}={value:g}: IFT takes numbers from 0.")
+
+    def _goes_on(ranks: Floats, gains: Floats) -> Floats:
+        so_far = np.cumsum(gains, axis=1)
+        goal = 1 - 1 / (1 + b1 * np.exp(np.minimum((T - so_far) * R1, 700)))
+        rate = 1 / (1 + b2 * np.exp(np.minimum((A - so_far / ranks) * R2, 700)))
+        return {"goal": goal, "rate": rate, "both": goal * rate}[by]
+
+    return _gain_per_item(judged, _goes_on, k, min_rel, max_rel)
+
+
+@measure(
+    "TBG",
+    source="Smucker and Clarke 2012, Time-based calibration of effectiveness measures, as normalised in cwl_eval 1.0.12",
+    aliases="tbg",
+)
+def time_biased_gain(
+    judged: JudgedRankings, *, h: float = 224.0, seconds: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None
+) -> Floats:
+    """The gain per item looked at of a user whose attention halves every `h` seconds, an item taking `seconds` of them.
+
+    A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally long here; weights sum to 1, as
+    in cwl_eval, where the paper adds up gains. min_rel, max_rel, k: as for `INST`.
+
+    >>> from rankwell import judged_rankings
+    >>> time_biased_gain(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), h=1, max_rel=1, k=2).round(4).tolist()
+    [0.6667]
+    """
+    if not (h > 0 and seconds > 0):
+        raise BadUsage(f"h={h:g}, seconds={seconds:g}: TBG takes numbers above 0.")
+    return _gain_per_item(judged, lambda _, gains: np.full_like(gains, 2 ** (-seconds / h)), k, min_rel, max_rel)

@@ -197,6 +197,28 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
 
 
 @measure(
+    "RprecCut",
+    source="recommenders 1.2.1, r_precision_at_k; Argyriou and others 2020, Microsoft recommenders",
+    aliases="r_precision_at_k(without_hits='skip')",
+)
+def r_precision_cut(judged: JudgedRankings, *, k: int, rel: float = 1, without_hits: Literal["zero", "skip"] = "zero") -> Floats:
+    """The relevant items among the first min(k, R), divided by R, the number of items with grade `rel` or more; 0 if R is 0.
+
+    A perfect list has less than 1 where R is above `k`. without_hits: a query without a hit there has 0, or is left out of the
+    mean, which is then higher the more queries fail, as in the library recommenders.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}, "r": {"c": 1}}, {"q": {"a": 3.0, "b": 2.0}, "r": {"x": 1.0}})
+    >>> r_precision_cut(view, k=1).tolist(), r_precision_cut(view, k=1, without_hits="skip").tolist()
+    ([0.5, 0.0], [0.5, nan])
+    """
+    relevant = judged.n_relevant(rel)
+    found = _found(judged, rel, np.minimum(relevant, k).astype(np.int64))
+    values = ratio(found, relevant)
+    return np.where(found > 0, values, np.nan) if without_hits == "skip" else values
+
+
+@measure(
     "SetP",
     source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
     aliases="set_P set_relative_P(relative=True)",
