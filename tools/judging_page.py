@@ -117,8 +117,8 @@ def wrong_calls(population: QueryPopulation, runs: int, repetitions: int, seed: 
 
 
 DESIGNS = ("depth pool", "uniform", "∝ |c|", "ours")
-DRAWN = 150
-"""Queries of a study in the table of power; with fewer some pair is not found even with everything judged."""
+DRAWN, FEWER = 150, 100
+"""Queries of a study in the table of power, and in its last column, where one pair is hardly found with everything judged."""
 
 
 def power_of_all(values: Floats, n: int, draws: int = 20_000) -> float:
@@ -129,7 +129,7 @@ def power_of_all(values: Floats, n: int, draws: int = 20_000) -> float:
 
 
 def power_curve(
-    population: QueryPopulation, pair: tuple[int, int], design: str, grid: Sequence[float], repetitions: int
+    population: QueryPopulation, pair: tuple[int, int], design: str, grid: Sequence[float], repetitions: int, n: int = DRAWN
 ) -> tuple[Floats, Floats]:
     """The power at 5 % to find the difference of a pair at shares of the pool, for these queries and for queries like these."""
     random = np.random.default_rng(7)
@@ -137,7 +137,7 @@ def power_curve(
     sign, found = np.sign(own.truth((0, 1)).mean()), np.zeros((len(grid), 2))
     every = whole(own)
     for _ in range(repetitions):
-        sample = Sample.of(own, DRAWN, random)
+        sample = Sample.of(own, n, random)
         again = every._replace(u=random.random(len(every.u)))
         for at, share in enumerate(grid):
             for place, each in enumerate((again, sample)):
@@ -270,8 +270,10 @@ def power_rows(population: QueryPopulation, repetitions: int) -> Iterator[list[s
             "–" if one is None or other is None else f"{100 * one / other:.0f}"
             for one, other in zip(shares["ours"][::-1], shares["uniform"][::-1], strict=True)
         ]
-        every = f"{power_of_all(population.truth(pair), 100):.1f}"
-        yield [f"runs {pair[0] + 1} and {pair[1] + 1}, {abs(size):.3f}", every, *cells, " / ".join(ratios)]
+        every = f"{power_of_all(population.truth(pair), FEWER):.1f}"
+        fewer = [reached(GRID, power_curve(population, pair, each, GRID, repetitions, FEWER)[1]) for each in ("ours", "uniform")]
+        last = "–" if fewer[0] is None or fewer[1] is None else f"{100 * fewer[0] / fewer[1]:.1f}"
+        yield [f"runs {pair[0] + 1} and {pair[1] + 1}, {abs(size):.3f}", every, *cells, " / ".join(ratios), last]
 
 
 TEXTS = {
@@ -316,6 +318,10 @@ excludes 0 on the right side in 80 % of studies, for 150 queries like these / th
 80 % power needs queries enough: the first column of figures is the power of 100 queries with everything judged, and where it is
 about 80 %, no share of fewer is. The depth pool counts unjudged items as not relevant, so that its intervals hold too seldom:
 its figures do not recommend it.
+
+The goal is that ours takes at most 75 % of uniform's judgments for queries like these, and 65 % for these queries. It was first
+measured with 100 queries, the last column, where runs 1 and 3 miss it narrowly: even with everything judged, 100 queries are
+hardly enough for this pair. For that reason 150 queries replaced them; the goal is met with 150, and with 100 it is not.
 """,
 }
 """The words around the tables."""
@@ -353,6 +359,7 @@ def page(repetitions: int, data: Path) -> str:
             "100 queries, all judged: power, %",
             *(name.replace("|", "\\|") for name in DESIGNS),
             "ours of uniform, %",
+            f"ours of uniform, {FEWER} queries like these, %",
         ]
         parts += [TEXTS["power"], table(head, list(power_rows(robust, repetitions // 4)))]
     return "\n".join(parts)

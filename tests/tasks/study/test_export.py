@@ -73,3 +73,16 @@ def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
     assert rw.convert(f"{study.place}:other", tmp_path / "other.csv", graded_by="model").rows == 1
     with pytest.raises(BadUsage, match="holds no grades of a model"):
         rw.convert(tmp_path / "model.csv", tmp_path / "x.csv", graded_by="model")
+
+
+def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
+    truth = write_world(tmp_path, queries=6)
+    study = pool_study(tmp_path, batch=10)
+    for name in ("ann", "ben"):
+        judge_batches(study, truth, 1, by=name)
+
+    done = rw.convert(f"{study}:ben", tmp_path / "ben.csv")
+
+    assert any("10 of " in note and "graded by ben; 10 more without a grade" in note for note in done.notes)
+    with pytest.raises(BadUsage, match="study:dora: no judge has this name; known are ann, ben"):
+        rw.convert(f"{study}:dora", tmp_path / "dora.csv")

@@ -5,7 +5,12 @@ import json
 import pytest
 
 from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.commands.study_plan import plan
+from rankwell.tasks.study.estimation import StudyEstimates
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.journal import read_journals
+from rankwell.tasks.study.planning import StudyForecasts, judgments_needed
 from tasks.study.studies import estimate, judge_batches, pool_study, write_world
 
 
@@ -79,3 +84,18 @@ def test_nothing_to_plan_and_a_wrong_difference_are_refused(tmp_path, truth):
         plan(str(study))
     with pytest.raises(BadUsage, match="above 0"):
         plan(str(study), difference=0)
+
+
+def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_and_few_of_them_are_forecast(tmp_path, truth):
+    study = pool_study(tmp_path, batch=4)
+    judge_batches(study, truth, 5)
+    found = read_study(study)
+    answers = StudyAnswers.of(found, read_journals(found).lines)
+    whole, lazy = (StudyForecasts(StudyEstimates(found, answers, found.parsed_measure), ("b", "a")) for _ in range(2))
+    steps = [whole.step(place) for place in range(len(whole.more))]
+
+    needed = judgments_needed(lazy, 0.2, 0.95)
+
+    assert [step.more for step in steps] == whole.more == [step.judged - 20 for step in steps]
+    assert needed == tuple(next(step.more for step in steps if step.finds(0.2, 0.95, place)) for place in (0, 1, 2))
+    assert len(lazy._steps) < len(steps) / 3

@@ -1,15 +1,16 @@
 """Forecasts of a study: the half-widths of its intervals after more judgments, and the number that finds a difference."""
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats
 from rankwell.stats.detectable import minimal_detectable_difference
-from rankwell.stats.difference_estimator import expected_shares
+from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
 from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
@@ -48,33 +49,65 @@ class PlannedStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StudyForecasts:
-    """The forecasts of a study for one pair of runs."""
+    """The forecasts of a study for one pair of runs: at every batch end from now on, the last one with everything judged."""
 
     estimates: StudyEstimates
     pair: tuple[str, str]
 
-    def steps(self) -> Iterator[PlannedStep]:
-        """Every batch end from now on, the last one with everything judged."""
-        return self._sampled() if self.estimates.study.design == "items" else self._whole()
+    @cached_property
+    def more(self) -> list[int]:
+        """The number of judgments from now to each batch end, ascending."""
+        return [more for _, more in self._ends]
 
-    def _sampled(self) -> Iterator[PlannedStep]:
+    def step(self, place: int) -> PlannedStep:
+        """The forecast at a batch end, by its place; made when it is needed, as each goes through all items."""
+        if place not in self._steps:
+            end, more = self._ends[place]
+            self._steps[place] = self._sampled(end) if self.estimates.study.design == "items" else self._whole(end, more)
+        return self._steps[place]
+
+    @cached_property
+    def _steps(self) -> dict[int, PlannedStep]:
+        return {}
+
+    @cached_property
+    def _items(self) -> SampledItems:
+        return self.estimates.items_of(self.pair)
+
+    @cached_property
+    def _values(self) -> Floats:
+        return self.estimates.whole_values(self.pair)
+
+    @cached_property
+    def _ends(self) -> list[tuple[int, int]]:
+        """The ends, as numbers of finished batches of the last round or of judged queries, with the judgments from now."""
+        study = self.estimates.study
+        if study.design == "items":
+            batches = study.pool.batches[:, -1]
+            tau, _ = self.estimates.thresholds[-1]
+            left = (priorities(study.pool.u, study.pool.sizes[:, -1]) >= tau) & (batches >= 0)
+            more = np.cumsum(np.bincount(batches[left & ~self.estimates.sampled]))
+            return [(each + 1, int(more[each])) for each in np.unique(batches[left]).tolist()]
+        n_all, done = study.drawn or len(study.queries), len(self._values)
+        numbers = dict.fromkeys([*range(done + _FEWEST, n_all, _FEWEST), n_all])
+        return [(n, round((n - done) * self._per_query)) for n in numbers if n > done]
+
+    @cached_property
+    def _per_query(self) -> float:
+        """The number of judgments that a whole query takes."""
         found, study = self.estimates, self.estimates.study
-        items = found.items_of(self.pair)
-        prior = study.pool.prior * (1 - study.pool.prior) * found.highest_gain**2
-        done = int(items.sampled.sum())
-        for end in self._ends():
-            sampled, pi = self._drawn(end)
-            judged = int(sampled.sum())
-            base = ForecastItems.of(items, expected_shares(items, found.halves, pi), prior)
-            yield PlannedStep(judged - done, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries)
+        if study.design == "reading":
+            return float(found.answers.answered.sum()) / max(len(self._values), 1)
+        return float((study.pool.sizes[:, -1] > 0).sum()) / (study.drawn or len(study.queries))
 
-    def _ends(self) -> list[int]:
-        """The numbers of batches of the last round that will be finished."""
-        batches = self.estimates.study.pool.batches[:, -1]
-        tau, _ = self.estimates.thresholds[-1]
-        ranked = priorities(self.estimates.study.pool.u, self.estimates.study.pool.sizes[:, -1])
-        left = batches[(ranked >= tau) & (batches >= 0)]
-        return sorted({each + 1 for each in left.tolist()})
+    def _sampled(self, end: int) -> PlannedStep:
+        found, study, items = self.estimates, self.estimates.study, self._items
+        prior = study.pool.prior * (1 - study.pool.prior) * found.highest_gain**2
+        sampled, pi = self._drawn(end)
+        judged = int(sampled.sum())
+        base = ForecastItems.of(items, expected_shares(items, found.halves, pi), prior)
+        more = judged - int(items.sampled.sum())
+        return PlannedStep(more, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries)
 
     def _drawn(self, end: int) -> tuple[Bools, Floats]:
         """(items,) which are judged after so many batches of the last round, and the probability of each."""
@@ -84,31 +117,29 @@ class StudyForecasts:
         pi = np.maximum(found.inclusion, inclusion(pool.sizes[:, -1], float(rest.min(initial=np.inf))))
         return found.sampled | ((batches >= 0) & (batches < end)), pi
 
-    def _whole(self) -> Iterator[PlannedStep]:
-        found, study = self.estimates, self.estimates.study
-        values = found.whole_values(self.pair)
-        pool, n_all = study.pool, study.drawn or len(study.queries)
-        chosen = pool.sizes[:, -1] > 0
-        per_query = float(chosen.sum()) / n_all
-        if study.design == "reading":
-            per_query = float(found.answers.answered.sum()) / max(len(values), 1)
-        for n in dict.fromkeys([*range(len(values) + _FEWEST, n_all, _FEWEST), n_all]):
-            more, judged = (round((each) * per_query) for each in (n - len(values), n))
-            if n > len(values):
-                yield PlannedStep(more, judged, query_forecast(values, n, len(study.queries), seed=study.seed), n)
+    def _whole(self, n: int, more: int) -> PlannedStep:
+        study = self.estimates.study
+        expected = query_forecast(self._values, n, len(study.queries), seed=study.seed)
+        return PlannedStep(more, round(n * self._per_query), expected, n)
 
 
-def listed_steps(steps: list[PlannedStep]) -> list[PlannedStep]:
+def listed_steps(forecasts: StudyForecasts) -> list[PlannedStep]:
     """The batch ends at or after 50, 100, 200, … more judgments, and the last."""
-    found, target = list[PlannedStep](), FIRST
-    for step in steps[:-1]:
-        if step.more >= target:
-            found.append(step)
-            while target <= step.more:
+    places, target = list[int](), FIRST
+    for place, more in enumerate(forecasts.more[:-1]):
+        if more >= target:
+            places.append(place)
+            while target <= more:
                 target *= 2
-    return [*found, *steps[-1:]]
+    return [forecasts.step(place) for place in (*places, len(forecasts.more) - 1)]
 
 
-def judgments_needed(steps: list[PlannedStep], difference: float, level: float) -> tuple[int | None, int | None, int | None]:
+def judgments_needed(forecasts: StudyForecasts, difference: float, level: float) -> tuple[int | None, ...]:
     """More judgments for 80 % power at a difference, with the range that the forecast leaves; None where all are not enough."""
-    return tuple(next((step.more for step in steps if step.finds(difference, level, place)), None) for place in (0, 1, 2))  # pyright: ignore[reportReturnType]
+
+    def _needed(bound: int) -> int | None:
+        n = len(forecasts.more)
+        place = bisect_left(range(n), True, key=lambda each: forecasts.step(each).finds(difference, level, bound))
+        return forecasts.more[place] if place < n else None
+
+    return tuple(map(_needed, (0, 1, 2)))

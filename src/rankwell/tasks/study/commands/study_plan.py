@@ -45,14 +45,12 @@ def plan(
     n_pairs = len(found.runs) * (len(found.runs) - 1) // 2
     level, rows, words = looks.corrected_level(n_pairs), list[report.Row](), list[str]()
     for earlier, later in combinations(found.run_names, 2):
-        steps = list(StudyForecasts(estimates, (later, earlier)).steps())
-        if not steps:
+        forecasts = StudyForecasts(estimates, (later, earlier))
+        if not forecasts.more:
             continue
-        rows += [
-            _row(step, (later, earlier), level, is_last=step is steps[-1], plain=format == "table")
-            for step in listed_steps(steps)
-        ]
-        words.append(_sentence(steps, (later, earlier), difference, level))
+        steps = listed_steps(forecasts)
+        rows += [_row(step, (later, earlier), level, is_last=step is steps[-1], plain=format == "table") for step in steps]
+        words.append(_sentence(forecasts, difference, level))
     if not rows:
         raise NothingToEvaluate(f"{study}: everything is judged; nothing is left to plan.")
     taken = f"{len(looks.looks)} of {count_of(looks.planned, 'look')} {'is' if len(looks.looks) == 1 else 'are'} taken"
@@ -80,11 +78,11 @@ def _range(found: tuple[float, float, float]) -> str:
     return f"± {middle} ({low} to {high})"
 
 
-def _sentence(steps: list[PlannedStep], pair: tuple[str, str], difference: float, level: float) -> str:
+def _sentence(forecasts: StudyForecasts, difference: float, level: float) -> str:
     """The number of judgments for 80 % power, or what is the limit."""
-    middle, low, high = judgments_needed(steps, difference, level)
-    last = steps[-1].half_widths(level, exact=False)[1][0]
-    size, names = f"a difference of {difference:g} with 80 % power", f"{pair[0]} and {pair[1]}"
+    middle, low, high = judgments_needed(forecasts, difference, level)
+    last = forecasts.step(len(forecasts.more) - 1).half_widths(level, exact=False)[1][0]
+    size, names = f"a difference of {difference:g} with 80 % power", " and ".join(forecasts.pair)
     if middle is None:
         return f"{names}: judging everything leaves ± {figure(last, 'share')} for queries like these; for {size}, add queries."
     ends = f"{low if low is not None else 'more than all'} to {high if high is not None else 'more than all'}"

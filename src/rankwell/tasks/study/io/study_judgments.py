@@ -1,6 +1,7 @@
 """The judgments of a study, read from its folder: `rankwell convert STUDY qrels.txt`."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -32,11 +33,17 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     if request.graded_by == "model":
         return _of_model(study, request)
     journals = read_journals(study)
-    answers = StudyAnswers.of(study, journals.lines, request.part or "median")
+    known = sorted({line.judge for line in journals.lines if line.is_answer})
+    part = request.part or "median"
+    if part not in ("median", "first", *known):
+        raise BadUsage(f"{study.place}:{part}: no judge has this name; known are {', '.join(known) or 'none so far'}.")
+    answers = StudyAnswers.of(study, journals.lines, part)
     graded = np.flatnonzero(~np.isnan(answers.grade))
     if not len(graded):
         raise NothingToEvaluate(f"{study.place}: no item is graded; judge some with `rankwell study judge`.")
-    request.notes.extend([*journals.notes, _chosen(study, answers, len(graded))])
+    request.notes.extend(
+        [*journals.notes, _chosen(study, answers, len(graded), known if part in ("median", "first") else [part])]
+    )
     pool = study.pool
     queries = [study.queries[row] for row in pool.query[graded].tolist()]
     return Judgments.from_rows(queries, pool.item[graded].tolist(), answers.grade[graded])
@@ -65,9 +72,9 @@ _MEANING = {
 }
 
 
-def _chosen(study: Study, answers: StudyAnswers, graded: int) -> str:
+def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[str]) -> str:
     """The number of grades, the judges, and the measures that the grades allow."""
     unknown = int(answers.answered.sum()) - graded
     without = f"; {unknown} more without a grade" if unknown else ""
-    judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(answers.judges)}{without}"
+    judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(judges)}{without}"
     return f"{study.place}: {judged}; {_MEANING[study.design]}"
