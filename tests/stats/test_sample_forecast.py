@@ -94,3 +94,12 @@ def test_queries_that_are_drawn_narrow_with_their_root_and_the_finite_population
     assert told.like[0] == pytest.approx(values.std(ddof=1) / 50**0.5)
     assert told.these[0] == pytest.approx(told.like[0] * 0.5**0.5)
     assert query_forecast(values, 100, 100).these[0] == 0
+
+
+def test_few_judgments_with_large_weights_do_not_forecast_far_too_wide_intervals():
+    forecasts = [forecast_of(drawn_pool(seed), 12, 900) for seed in range(30)]
+
+    ratios = [told.like[0] / real.standard_error for told, real in forecasts]
+
+    assert np.median(ratios) < 1.25
+    assert max(ratios) < 1.5

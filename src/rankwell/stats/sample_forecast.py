@@ -104,7 +104,7 @@ def _trust(means: Floats, n: int) -> float:
 def _errors(means: Floats, n: int, trust: float) -> Floats:
     """(resamples, 2) the two standard errors from means over queries. trust: the weight of the variance by moments."""
     spread, moments, alone = _spreads(means, n)
-    between = np.maximum(trust * moments + (1 - trust) * alone, 0.05 * spread)
+    between = np.maximum(trust * moments + (1 - trust) * alone, 0.05 * np.minimum(spread, alone))
     return np.sqrt(np.column_stack([means[:, 3] / n, (between + means[:, 3]) / n]))
 
 
