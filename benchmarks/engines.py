@@ -15,12 +15,14 @@ import importlib.util
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
+
 from rankwell.tasks.retrieve import hosts, measuring
 from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
@@ -150,8 +152,7 @@ class Run:
     def __init__(self, candidate: Candidate, options: RetrieveOptions) -> None:
         sweep = {candidate.parameter: list(VALUES)}
         self.name, self.parameter = candidate.name, candidate.parameter
-        own: dict[str, Any] = {name: getattr(options, name) for name in options.__dataclass_fields__}
-        self.options = RetrieveOptions(**{**own, "option": dict(candidate.options), "sweep": sweep})
+        self.options = replace(options, option=dict(candidate.options), sweep=sweep)
         self.evaluation = RetrieveEvaluation(read_inputs(self.options), self.options, candidate.name)
         self.work = measuring.plan_work(candidate.name, self.evaluation.inputs, self.options, None)
         started = time.perf_counter()
@@ -218,10 +219,10 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
     measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
-    items, asked = vectors(given.items, 1), vectors(QUERIES, 2)
+    items, queries = vectors(given.items, 1), vectors(QUERIES, 2)
     shared = RetrieveOptions(
         item_vectors={str(row): each for row, each in enumerate(items)},
-        query_vectors={f"q{row}": each for row, each in enumerate(asked)},
+        query_vectors={f"q{row}": each for row, each in enumerate(queries)},
         k=K,
         rounds=given.rounds,
     )
@@ -231,7 +232,7 @@ def main() -> None:
         for _ in VALUES:
             for run, rounds in turns:
                 run.turn(rounds)
-    report(runs, nearest(asked, items), given.output)
+    report(runs, nearest(queries, items), given.output)
 
 
 def report(runs: list[Run], exact: NDArray[Any], output: Path | None) -> None:

@@ -199,7 +199,8 @@ class _PgSession(Session):
         super().__init__(engine)
         self._pg, self._sql, self._own = engine, engine.psycopg.sql, dict(_OWN)
         self._given: dict[str, Any] = {}
-        self._last: tuple[Any, Sequence[Any]] | None = None
+        self._last: tuple[str | bytes, Sequence[Any]] | None = None
+        self._texts: dict[tuple[int, tuple[str, ...]], bytes] = {}
         self._connection = self._open()
 
     def _open(self) -> Any:
@@ -223,28 +224,32 @@ class _PgSession(Session):
             return EngineHits([str(row[0]) for row in rows])
         return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
 
-    def _statement(self, query: EngineQuery, k: int) -> tuple[Any, list[Any]]:
+    def _statement(self, query: EngineQuery, k: int) -> tuple[str | bytes, list[Any]]:
         """The statement with the values of its places. k is part of the text: the planner must know it."""
         own = self._pg.opening.connect["sql"]
         if own is not None:
             return self._own_statement(own, query, k)
-        where, filters = self._filters(query.filter or {})
-        if self._pg.kind == "vector":
-            return self._nearest(k, where), [_vector(query.vector), *filters, _vector(query.vector)]
+        fields, filters = tuple(query.filter or ()), [*(query.filter or {}).values()]
+        statement = self._texts.get((k, fields)) or self._composed(k, fields)
         if self._pg.kind == "lexical":
-            return self._words(k, where), [_plain(query.text), *filters]
-        return self._fused(k, where), [_plain(query.text), *filters, _vector(query.vector), *filters, _vector(query.vector)]
+            return statement, [_plain(query.text), *filters]
+        vector = _vector(query.vector)
+        near = [vector, *filters, vector]
+        return statement, near if self._pg.kind == "vector" else [_plain(query.text), *filters, *near]
 
-    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[Any, list[Any]]:
+    def _composed(self, k: int, fields: tuple[str, ...]) -> bytes:
+        """The text of a statement, which takes longer than the search of a small table, and is kept until a setting changes."""
+        compose = {"vector": self._nearest, "lexical": self._words, "hybrid": self._fused}[self._pg.kind]
+        parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
+        found = self._texts[k, fields] = compose(k, self._sql.SQL("").join(parts)).as_bytes(self._connection)
+        return found
+
+    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[str, list[Any]]:
         known = {"query": lambda: _plain(query.text), "vector": lambda: _vector(query.vector), "k": lambda: k}
         values = [known[match[1]]() for match in _PLACE.finditer(text)]
         types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
         escaped = text.replace("%", "%%")
         return _PLACE.sub(lambda match: types[match[1]], escaped), values
-
-    def _filters(self, fields: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
-        return self._sql.SQL("").join(parts), [*fields.values()]
 
     def _nearest(self, k: int, where: Any) -> Any:
         """By distance ascending, as an index returns them; the score is the negated distance."""
@@ -295,6 +300,7 @@ class _PgSession(Session):
         self._given |= values
 
     def _set(self, values: Mapping[str, Any]) -> None:
+        self._texts.clear()
         for name, value in values.items():
             if name in _SETTINGS:
                 self._connection.execute("SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value)))
@@ -319,9 +325,8 @@ class _PgSession(Session):
         if self._last is None:
             return None
         statement, values = self._last
-        explain = self._sql.SQL("EXPLAIN (FORMAT JSON) ")
-        composed = explain + statement if not isinstance(statement, str) else f"EXPLAIN (FORMAT JSON) {statement}"
-        plan = self._connection.execute(composed, values).fetchone()[0][0]["Plan"]
+        explained = f"EXPLAIN (FORMAT JSON) {statement}" if isinstance(statement, str) else b"EXPLAIN (FORMAT JSON) " + statement
+        plan = self._connection.execute(explained, values).fetchone()[0][0]["Plan"]
         methods = {"vector": ("hnsw", "ivfflat"), "lexical": ("gin", "gist"), "hybrid": ("hnsw", "ivfflat")}[self._pg.kind]
         names = self._connection.execute(
             "SELECT i.relname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE a.amname = ANY(%s)", ([*methods],)
