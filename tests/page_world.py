@@ -89,7 +89,7 @@ def _queries(n: int, runs: list[str]) -> dict[str, Any]:
         "id": [f"q{query:04}" for query in range(n)],
         "text": [f"find the number {query}" for query in range(n)],
         "attributes": {"type": ["odd" if query % 2 else "even" for query in range(n)]},
-        "flags": {"no relevant": [1, 2], "tie at the cut": [2, 3]},
+        "flags": {"no relevant": [1, 2], "tie at rank 5": [2, 3]},
         "values": values,
         "relevant": [2] * n,
         "first": [[3 if query % 3 else None for query in range(n)] for _ in runs],

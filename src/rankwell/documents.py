@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
+from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of, shown
 from rankwell.store import Source, decode_id, encode_id
 
 # A cell may hold a passage: 131,072 characters, where the csv module stops by itself, are too few. C's long bounds the number.
@@ -133,7 +133,7 @@ def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
         ]
     for place, cells in found:
         if not isinstance(cells, dict):
-            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
+            raise BadInput(f"{name}: {place} is {kind_of(cells)}; expected an object with a value per column.")
     return found
 
 

@@ -1,7 +1,8 @@
 """Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from numbers import Integral, Real
 
 
 def shown(value: object, size: int = 40) -> str:
@@ -11,6 +12,27 @@ def shown(value: object, size: int = 40) -> str:
     except (RecursionError, ValueError):
         return f"<{type(value).__name__} too long or too deep to show>"
     return text if len(text) <= size else f"{text[:size]}…"
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "nothing"),
+    (bool, "a boolean"),
+    (str, "a string"),
+    (bytes, "bytes"),
+    (Integral, "an integer"),
+    (Real, "a number"),
+    (Mapping, "a mapping"),
+    (list, "a list"),
+    (tuple, "a tuple"),
+    ((set, frozenset), "a set"),
+)
+
+
+def kind_of(value: object) -> str:
+    """The kind of a value with its article, in plain words where there are any; otherwise the name of its class."""
+    name = type(value).__name__
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
 
 
 def printable(text: str, kept: frozenset[str] = frozenset()) -> str:

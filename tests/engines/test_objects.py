@@ -42,7 +42,7 @@ def test_distances_are_lower_for_better_items_and_similarities_go_before_them():
 
     found = EngineObject.of(engine(results)).ask("q", 5)
 
-    assert found == [EngineResult("a", 0.0), EngineResult("b", -1.5), EngineResult("c", 0.5)]
+    assert found == [EngineResult("a", 0.0, is_distance=True), EngineResult("b", -1.5, is_distance=True), EngineResult("c", 0.5)]
     assert math.copysign(1, found[0].similarity) == 1
 
 

@@ -540,7 +540,7 @@ def test_texts_with_half_a_character_in_an_id_are_refused():
 def test_a_json_value_that_is_not_a_list_is_named(content: str, reader: Callable[[Source, Request], object], tmp_path: Path):
     (tmp_path / "a.json").write_text(content)
 
-    with pytest.raises(BadInput, match=r"a\.json: a JSON \w+; expected a list of (numbers|strings or integers)"):
+    with pytest.raises(BadInput, match=r"a\.json: (a|an|nothing)\b.*; expected a list of (numbers|strings or integers)"):
         reader(Source(tmp_path / "a.json"), Request())
 
 
@@ -581,7 +581,7 @@ def test_an_mteb_split_without_queries_is_refused(tmp_path: Path) -> None:
 def test_the_results_of_a_query_in_an_mteb_file_are_an_object(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {"1": {"d": 0.5}, "2": []}}}')
 
-    with pytest.raises(BadInput, match=r"\$\['en/test'\]\['2'\] is \[\] \(list\); expected \{item: score\}"):
+    with pytest.raises(BadInput, match=r"\$\['en/test'\]\['2'\] is \[\] \(a list\); expected \{item: score\}"):
         read_ranking(tmp_path / "a.json")
 
 

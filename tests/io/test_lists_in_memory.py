@@ -85,7 +85,7 @@ def test_lists_judge_for_groups_and_intents_as_mappings_do():
         ({"q": ["a", ("b", 1.0)]}, BadInput, "query 'q' lists ids and pairs"),
         ({"q": [("a", "1")]}, BadScore, "query 'q', item 'a': the score is '1'"),
         ({"q": [("a", float("nan"))]}, BadScore, "query 'q', item 'a': the score is nan"),
-        ({"q": ["a", None]}, BadInput, "the id None is a NoneType"),
+        ({"q": ["a", None]}, BadInput, "the id None is nothing"),
         ({7: ["a"], "7": ["b"]}, BadInput, "7 and '7'"),
     ],
 )

@@ -201,8 +201,10 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
             if ((mine.state == "unjudged") & (mine["rank"] <= 10)).any():
                 flags["unjudged in the first 10"].add(query)
             scores = {rank: score for rank, score in zip(mine["rank"], mine.score, strict=True) if rank == rank}
-            if cut + 1 in scores and scores[cut] == scores[cut + 1]:
-                flags["tie at the cut"].add(query)
+            tie = mine[mine["rank"].notna() & (mine.score == scores.get(cut))]
+            relevant = [grade if state == "relevant" else 0 for grade, state in zip(tie.grade, tie.state, strict=True)]
+            if cut + 1 in scores and scores[cut] == scores[cut + 1] and len(set(relevant)) > 1:
+                flags[f"tie at rank {cut}"].add(query)
     told = {name: {queries["id"][place] for place in places} for name, places in queries["flags"].items()}
     everywhere = flags.pop("unjudged in the first 10")
     assert len(everywhere) == 40
@@ -217,7 +219,7 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
     about = [note for note in data["notes"] if "unjudged" in note]
     assert [note for note in about if " is between " not in note] == [], "the warning is not a note, too"
     assert told == flags
-    assert set(told) == {"missing from run 1", "tie at the cut"}
+    assert set(told) == {"missing from run 1", "tie at rank 5"}
 
 
 def test_means_and_differences_are_those_of_summary_and_compare(

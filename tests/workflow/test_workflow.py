@@ -5,6 +5,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rankwell as rw
@@ -78,12 +79,39 @@ def test_what_is_not_a_measure_is_one_short_error(measures: Any, message: str):
         rw.evaluate(QRELS, RUNS, measures)
 
 
-def test_a_function_that_returns_something_else_is_named():
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (1.0, "returned a number"),
+        ("high", "returned a string"),
+        (None, "returned nothing"),
+        (["high"] * 12, "returned 12 strings"),
+        ([1.0], "returned 1 number; expected a number for each of 12 queries"),
+        (np.full(12, np.inf), "the value of the query 'q0' is inf; expected a finite number, or NaN"),
+    ],
+)
+def test_a_function_that_returns_something_else_is_named(returned: Any, message: str):
+    def wrong(_: rw.JudgedRankings) -> Any:
+        return returned
+
+    with pytest.raises(rw.BadUsage, match=f"wrong: .*{message}"):
+        rw.evaluate(QRELS, RUNS, [wrong])
+
+
+def test_queries_whose_value_a_function_leaves_undefined_do_not_count_and_are_noted():
+    def partly(view: rw.JudgedRankings) -> Any:
+        return [float("nan"), *range(1, len(view.queries))]
+
+    result = rw.evaluate(QRELS, {"new": RUNS["new"]}, [partly])
+
+    assert result["partly"] == sum(range(1, 12)) / 11
+    assert "new: partly is NaN for 1 of 12 queries, which do not count" in result.notes
+
+
+def test_a_name_of_rankwell_is_not_given_to_a_function():
     def wrong(_: rw.JudgedRankings) -> float:
         return 1.0
 
-    with pytest.raises(rw.BadUsage, match="wrong: expected a number for each of 12 queries"):
-        rw.evaluate(QRELS, RUNS, [wrong])
     with pytest.raises(rw.BadUsage, match="'AP' is a measure of rankwell"):
         rw.measure(wrong, name="AP")
 

@@ -548,7 +548,10 @@ def _bind(function: Callable[..., Any], **given: Any) -> Callable[[Path], Any]:
 
 
 def _json_table(path: Path) -> Table:
-    return _scored(load_json(_text(content(path))))
+    found = load_json(_text(content(path)))
+    if isinstance(found, dict) and any(isinstance(each, list) for each in found.values()):
+        raise Undecided("lists of ids, pairs or results")
+    return _scored(found)
 
 
 for _holds in ("run", "judgments"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, kind_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -185,7 +185,7 @@ def load_object(text: str) -> Callable[..., Any]:
     """
     found = load_anything(text)
     if not callable(found):
-        raise BadUsage(f"{text!r} is a {type(found).__name__}, which cannot be called; name a function or a class.")
+        raise BadUsage(f"{text!r} is {kind_of(found)}, which cannot be called; name a function or a class.")
     return found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rankwell.core.catalogue import load_object
 from rankwell.encoders import ImageEncoder, ImageSettings, image_encoder
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, kind_of
 
 
 @image_encoder("callable")
@@ -26,7 +26,7 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
                 f"{name}: the encoder cannot be made without arguments ({error}); name a function of paths."
             ) from error
     if not callable(found):
-        raise BadUsage(f"{name}: a {type(found).__name__} cannot be called; expected a function of paths that returns vectors.")
+        raise BadUsage(f"{name}: {kind_of(found)} cannot be called; expected a function of paths that returns vectors.")
     settings.allow(name, "normalize", "batch_size")
     function: Any = found
     is_known = callable(getattr(function, "describe", None))

@@ -11,7 +11,7 @@ from typing import Any
 from rankwell.core.catalogue import load_anything
 from rankwell.core.registry import suggest
 from rankwell.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
-from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, kind_of
 from rankwell.store import Source
 
 
@@ -87,7 +87,7 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
                 f"{name}: the network cannot be made without arguments ({error}); name a function that makes it."
             ) from error
     if not isinstance(found, torch.nn.Module):
-        raise BadUsage(f"{name} is a {type(found).__name__}; expected a torch.nn.Module, or a function that makes one.")
+        raise BadUsage(f"{name} is {kind_of(found)}; expected a torch.nn.Module, or a function that makes one.")
     if is_bare and next(found.parameters(), None) is not None:
         raise BadUsage(
             f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
@@ -120,7 +120,7 @@ def _fill(network: Any, path: Path) -> None:
     # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its own name before each.
     state = found.get("state_dict", found) if isinstance(found, dict) else found
     if not isinstance(state, Mapping):
-        raise BadInput(f"{path} holds a {type(state).__name__}; expected a state dict: torch.save(network.state_dict(), …).")
+        raise BadInput(f"{path} holds {kind_of(state)}; expected a state dict: torch.save(network.state_dict(), …).")
     names: Mapping[str, Any] = state
     bare = {name.removeprefix("module."): tensor for name, tensor in names.items()}
     try:

@@ -22,7 +22,7 @@ from rankwell.engines import (
     find_engine,
 )
 from rankwell.engines.frameworks import Caller, Takes, framework_caller, parameters_of
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.errors import BadInput, BadUsage, kind_of, shown
 
 _METHODS: Mapping[Takes, tuple[str, ...]] = {
     "text": ("search_by_text", "search"),
@@ -42,6 +42,7 @@ class EngineResult(NamedTuple):
 
     item: str
     similarity: float
+    is_distance: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class EngineObject:
             return cls(called, caller, id_field)
         methods = dict.fromkeys(method for each in takes for method in _METHODS[each])
         listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
-        raise BadUsage(f"{called}: a {type(made).__name__} without {listed}; give the engine such a method.")
+        raise BadUsage(f"{called}: {kind_of(made)} without {listed}; give the engine such a method.")
 
     def ask(self, query: Any, k: int) -> list[EngineResult]:
         """The results of the engine for a query, in its order. Raises BadInput for results of an unknown kind."""
@@ -89,7 +90,7 @@ class EngineObject:
     def read(self, results: Any) -> list[EngineResult]:
         """The results in what the engine returned. Raises BadInput."""
         if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
-            raise BadInput(f"{self.name} returned a {type(results).__name__}; expected a list of {_EXPECTED}.")
+            raise BadInput(f"{self.name} returned {kind_of(results)}; expected a list of {_EXPECTED}.")
         return [self._read(each, place) for place, each in enumerate(results, 1)]
 
     def _read(self, result: Any, place: int) -> EngineResult:
@@ -105,9 +106,9 @@ class EngineObject:
         score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
         if item is None:
             hint = f" with {self.id_field}" if self.id_field else ""
-            raise BadInput(f"{where} is {shown(result, 60)} ({type(result).__name__}); expected {_EXPECTED}{hint}.")
+            raise BadInput(f"{where} is {shown(result, 60)} ({kind_of(result)}); expected {_EXPECTED}{hint}.")
         if score is None and distance is not None:
-            return EngineResult(_text(item, where), 0.0 - _number(distance, where))
+            return EngineResult(_text(item, where), 0.0 - _number(distance, where), is_distance=True)
         return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
 
     def _own_id(self, result: Any) -> Any:
@@ -167,7 +168,7 @@ def _number(value: Any, where: str) -> float:
         if math.isfinite(number := float(value)):
             # An integer may have more digits than a float.
             return int(value) if isinstance(value, Integral) else number
-    what = f"{shown(value, 60)} ({type(value).__name__})"
+    what = f"{shown(value, 60)} ({kind_of(value)})"
     raise BadInput(f"{where} has the similarity {what}; expected a finite number.")
 
 

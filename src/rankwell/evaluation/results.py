@@ -265,6 +265,10 @@ class ResultsBuilder:
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
+        undefined = int((np.isnan(found) & counted).sum()) if each.measure.entry.source == "own" else 0
+        if undefined:
+            who = "query" if len(queries) == 1 else "queries"
+            self.notes.append(f"{run.name}: {each.label} is NaN for {undefined} of {len(queries)} {who}, which do not count")
         if self._keep:
             found = found.copy()
             found[~counted] = float("nan")

@@ -11,7 +11,7 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.arrays import MAGIC, read_npy
 from rankwell.core.tables.columns import id_text
 from rankwell.documents import read_json
-from rankwell.errors import BadInput, BadLine, BadScore
+from rankwell.errors import BadInput, BadLine, BadScore, kind_of
 from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 
@@ -108,7 +108,7 @@ def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: AR
 def _list(source: Source, members: str) -> list[Any]:
     found: Any = read_json(source, f"a JSON list of {members}")
     if not isinstance(found, list):
-        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of {members}.")
+        raise BadInput(f"{source.name}: {kind_of(found)}; expected a list of {members}.")
     return cast("list[Any]", found)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, id_text, unique_rows
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadScore, shown
+from rankwell.errors import BadInput, BadScore, kind_of, shown
 from rankwell.io.files import Request, Texts, file_format
 
 
@@ -20,10 +20,10 @@ def _is_frame(thing: Any) -> bool:
 
 @file_format("python dataframe", "run", accepts=_is_frame)
 def read_run(frame: Any, request: Request) -> Ranking:
-    """The ranking in a data frame; text or whole-number ids, a finite score in every row, or a rank where there is no score."""
+    """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a distance or rank."""
     table, columns = _columns(frame, "run", request)
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
-    scores = (-numbers if columns.by_rank else numbers).tolist()
+    scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
     return request.ranking(queries, items, scores)
 
 
@@ -59,7 +59,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     """The frame as narwhals sees it, and the columns that matter."""
     import narwhals as nw
 
-    what = f"a {type(frame).__name__} cannot be read as a data frame"
+    what = f"{kind_of(frame)} cannot be read as a data frame"
     try:
         table: Any = nw.from_native(frame, pass_through=True)
         if isinstance(table, nw.LazyFrame):
@@ -74,8 +74,10 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
         raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
-        raise BadInput(f"the data frame has a column {shown(odd)}, a {type(odd).__name__}; expected strings as names of columns.")
-    return table, choose_columns(names, holds, aspects=request.aspects != "none", grade=request.grade_column)
+        raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")
+    columns = choose_columns(names, holds, aspects=request.aspects != "none", grade=request.grade_column)
+    request.notes.extend(columns.notes)
+    return table, columns
 
 
 def _ids(table: Any, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, shown
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, exists, line_starts, naming, packing, split_part
 
@@ -346,15 +346,17 @@ def read_ranking(
     format: str | None = None,  # noqa: A002
     comments: bool = False,
     duplicates: Duplicates = "error",
+    notes: list[str] | None = None,
 ) -> Ranking:
-    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame.
+    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame; `notes` receives the reader's.
 
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
     """
     if isinstance(place, Ranking):
         return place
-    return read_as(place, "run", format, Request(comments=comments, duplicates=_duplicates(duplicates)))[0]
+    request = Request(comments=comments, duplicates=_duplicates(duplicates), notes=[] if notes is None else notes)
+    return read_as(place, "run", format, request)[0]
 
 
 def check_ranking(place: Any, *, format: str | None = None, comments: bool = False, repeats: Repeats = "first") -> CheckedRanking:  # noqa: A002
@@ -433,10 +435,10 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
         for entry in formats(holds):
             if entry.accepts(place):
                 if request.grade_column and not entry.columns:
-                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are a {type(place).__name__}"))
+                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are {kind_of(place)}"))
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
-        raise BadInput(f"{_MEANT[holds]} cannot be read from a {type(place).__name__}; give {expected}.")
+        raise BadInput(f"{_MEANT[holds]} cannot be read from {kind_of(place)}; give {expected}.")
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:

@@ -9,13 +9,13 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, shown
+from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.files import FORMATS, Request, file_format
 from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\}})", re.DOTALL)
-Mapped = dict[str, dict[str, float]]
+_SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*(?:\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\[)|\}})", re.DOTALL)
+Mapped = dict[str, Any]
 
 
 def _sniff(head: Head) -> float:
@@ -48,26 +48,29 @@ def _write(table: Ranking | Judgments, path: Path) -> None:
 
 @file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write, suffixes=(".json",))
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in `{query: {item: score}}`; an item twice in one query is an error unless the request says which to keep."""
+    """The ranking in `{query: {item: score}}`, or in `{query: [...]}` of ids, of pairs or of results; an item twice in one query is an error unless the request says which to keep."""
     return FORMATS["python mapping run"].read(load_mapping(source, request), request)
 
 
 @file_format("json", "judgments", sniff=_sniff, write=_write, suffixes=(".json",))
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The judgments in `{query: {item: grade}}`; grades may be fractions."""
+    """The judgments in `{query: {item: grade}}`, or in `{query: [...]}` of ids or of pairs; grades may be fractions."""
     return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
 
 
 def load_mapping(source: Source, request: Request) -> Mapped:
     """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
     found = _parse(source, request.duplicates)
-    wanted = "expected {query: {item: number}}"
+    wanted = "expected {query: {item: number}} or {query: [id, ...]}"
     if not isinstance(found, dict):
         raise BadInput(f"{source.name}: $ is {_seen(found)}; {wanted}.")
     if not found:
         raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
     _refuse_repeated(source.name, "$", found)
     for query, scored in found.items():
+        if isinstance(scored, list):
+            _refuse_bad_results(source.name, f"$[{query!r}]", scored)
+            continue
         if not isinstance(scored, dict):
             raise BadInput(f"{source.name}: $[{query!r}] is {_seen(scored)}; {wanted}.")
         _refuse_repeated(source.name, f"$[{query!r}]", scored)
@@ -76,6 +79,14 @@ def load_mapping(source: Source, request: Request) -> Mapped:
             what = f"{source.name}: $[{query!r}][{item!r}] is {_seen(scored[item])}"
             raise BadInput(f"{what}; {wanted}.") if isinstance(scored[item], (dict, list)) else BadScore(f"{what}; {wanted}.")
     return found
+
+
+def _refuse_bad_results(name: str, path: str, listed: list[Any]) -> None:
+    """Raises DuplicateItem for a key that a result has twice, which a mapping cannot show, and BadScore for true and false."""
+    for place, each in enumerate(listed):
+        _refuse_repeated(name, f"{path}[{place}]", each)
+        if isinstance(each, list) and any(isinstance(number, bool) for number in each):
+            raise BadScore(f"{name}: {path}[{place}] is {_seen(each)}; expected a number, not true or false.")
 
 
 class _Repeated(dict[str, Any]):
@@ -112,7 +123,7 @@ def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
 
 
 def _seen(thing: Any) -> str:
-    return f"{shown(encode_id(thing) if isinstance(thing, str) and not thing.isprintable() else thing)} ({type(thing).__name__})"
+    return f"{shown(encode_id(thing) if isinstance(thing, str) and not thing.isprintable() else thing)} ({kind_of(thing)})"
 
 
 _META = "mteb_model_meta"
@@ -143,7 +154,7 @@ def _load_mteb(source: Source, request: Request) -> Any:
         if subset == _META:
             continue
         if not isinstance(splits, dict):
-            raise BadInput(f"{source.name}: $[{subset!r}] is a {type(splits).__name__}; expected {{split: {{query: …}}}}.")
+            raise BadInput(f"{source.name}: $[{subset!r}] is {kind_of(splits)}; expected {{split: {{query: …}}}}.")
         parts.update({f"{subset}/{split}": scored for split, scored in splits.items()})
     if not parts:
         raise BadInput(f"{source.name} holds no predictions beside {_META!r}; was the run saved whole?")
@@ -155,7 +166,7 @@ def _load_mteb(source: Source, request: Request) -> Any:
     chosen = request.part or names
     request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
     if not isinstance(parts[chosen], dict):
-        raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
+        raise BadInput(f"{source.name}: {chosen} is {kind_of(parts[chosen])}; expected {{query: {{item: score}}}}.")
     if not parts[chosen]:
         raise BadInput(f"{source.name}: {chosen} is empty; expected {{query: {{item: score}}}}.")
     for query, scored in parts[chosen].items():
@@ -171,10 +182,11 @@ def _load_mteb(source: Source, request: Request) -> Any:
 def _sniff_predictions(head: Head) -> float:
     start = re.match(r'\{\s*"(?:query_id|query|results)"\s*:', head.text)
     keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("query_id", "results"))
-    return 0.95 if start and keys else 0.0
+    named = re.search(r'"corpus_id"\s*:', head.text) or not re.search(r'"results"\s*:\s*\[\s*[^\s\]]', head.text)
+    return 0.95 if start and keys and named else 0.0
 
 
-@file_format("sentence-transformers", "run", sniff=_sniff_predictions)
+@file_format("sentence-transformers", "run", sniff=_sniff_predictions, kind_of="results")
 def read_predictions(source: Source, request: Request) -> Ranking:
     """The ranking in the predictions of an `InformationRetrievalEvaluator` with `write_predictions`.
 

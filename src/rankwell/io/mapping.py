@@ -12,11 +12,12 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
 from rankwell.core.tables.columns import Repeats, id_text, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
+from rankwell.core.tables.records import distance_notes, result_pair
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
-from rankwell.errors import BadInput, BadScore, DuplicateItem, shown
+from rankwell.errors import BadInput, BadScore, DuplicateItem, kind_of, shown
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import encode_id
 
@@ -220,7 +221,8 @@ def _has_lists(mapping: Mapping[Any, Any]) -> bool:
 def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error") -> list[tuple[str, Any]]:
     """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have grade 1.
 
-    ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is refused, as it has no order.
+    ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is refused, as it has no order. Results
+    may then be mappings, too, whatever they call id and score.
     Raises BadInput and DuplicateItem naming the query.
     """
     values: Any = given.tolist() if hasattr(given, "tolist") else given
@@ -228,9 +230,13 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
         what = f"query {query!r} has a set, which has no order; expected a ranking"
         raise BadInput(f"{what}. Give a list of ids from the first rank on, or a mapping item -> score.")
     if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
-        what = f"query {query!r} has {shown(given)}, a {type(given).__name__}"
+        what = f"query {query!r} has {shown(given)}, {kind_of(given)}"
         raise BadInput(f"{what}; expected a mapping query -> item -> number, or query -> list of ids.")
     listed: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
+    if ordered and any(isinstance(each, Mapping) for each in listed):
+        listed = [result_pair(query, each) for each in listed]
+        if all(number is None for _, number in listed):
+            listed = [item for item, _ in listed]
     n_pairs = sum(isinstance(each, (list, tuple)) and len(each) == 2 for each in listed)
     if 0 < n_pairs < len(listed):
         raise BadInput(f"query {query!r} lists ids and pairs of id and number; expected one or the other.")
@@ -272,9 +278,11 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 
 @file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
 def read_ranking(run: Any, request: Request) -> Ranking:
-    """The ranking in a mapping query -> item -> score, or query -> list: ids in order of rank, or pairs of id and score."""
+    """The ranking in a mapping query -> item -> score, or query -> list: ids in order of rank, pairs of id and score, or results."""
     if _has_lists(run):
-        return request.ranking(*_rows(run, request, ordered=True), all_queries=map(_text_id, run))
+        rows = _rows(run, request, ordered=True)
+        request.notes.extend(distance_notes(run.values()))
+        return request.ranking(*rows, all_queries=map(_text_id, run))
     clean = with_text_ids(run, each=True)
     _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
@@ -327,7 +335,7 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
 def _text_id(thing: Any) -> str:
     text = id_text(thing)
     if text is None:
-        raise BadInput(f"the id {shown(thing)} is a {type(thing).__name__}; expected a string or an integer.")
+        raise BadInput(f"the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer.")
     encode_id(text)
     return text
 

@@ -14,7 +14,7 @@ from rankwell.core.tables import Ints, Judgments
 from rankwell.core.tables.arrays import MAGIC, read_npy
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.documents import read_json, unique_keys
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, shown
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, kind_of, shown
 from rankwell.io.files import find_judgments
 from rankwell.store import Source, decode_id, naming
 
@@ -175,7 +175,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, (int, np.integer)):
         thing = [int(thing)] * len(sides.items)
     if not isinstance(thing, Iterable):
-        raise BadInput(f"positives cannot be taken from a {type(thing).__name__}; give lists, a mapping, counts or a file.")
+        raise BadInput(f"positives cannot be taken from {kind_of(thing)}; give lists, a mapping, counts or a file.")
     listed = _plain(thing)
     if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
         n, counts = len(sides.queries), list(map(int, listed))

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
 from rankwell.core.tables import Floats, Summary, Unit
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadUsage, RankwellError
+from rankwell.errors import BadUsage, RankwellError, kind_of
 
 Own = Callable[..., Any]
 _OWN: dict[str, MeasureEntry] = {}
@@ -76,17 +76,21 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
 
     @wraps(function)
     def _checked(judged: Any, **given: Any) -> Floats:
+        n = len(judged.queries)
         try:
-            values = np.asarray(function(judged, **given))
+            returned = function(judged, **given)
+            values = np.asarray(returned)
         except RankwellError:
             raise
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
             raise BadUsage(f"the measure {name} failed: {where}; correct the function.") from error
-        if values.shape != (len(judged.queries),) or values.dtype.kind not in "fiub":
-            found = f"{values.dtype} of the shape {values.shape}"
-            raise BadUsage(f"{name}: expected a number for each of {len(judged.queries)} queries; the function returned {found}.")
+        if values.shape != (n,) or values.dtype.kind not in "fiub":
+            raise BadUsage(f"{name}: the function returned {_seen(returned, values)}; expected a number for each of {n} queries.")
+        if (infinite := np.flatnonzero(np.isinf(values))).size:
+            what = f"{name}: the value of the query {judged.queries[infinite[0]]!r} is {values[infinite[0]]}"
+            raise BadUsage(f"{what}; expected a finite number, or NaN where the measure is undefined.")
         return values.astype(np.float64)
 
     return MeasureEntry(
@@ -102,6 +106,14 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         expected=None,
         exempt={},
     )
+
+
+def _seen(returned: Any, values: np.ndarray[Any, Any]) -> str:
+    """What a function returned in place of numbers, in words."""
+    if values.ndim == 0:
+        return kind_of(returned)
+    what = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(values.dtype.kind, "object")
+    return f"{' x '.join(map(str, values.shape))} {what}{'' if values.size == 1 else 's'}"
 
 
 @OWN_MEASURES.register("function")

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import MISSING, ValueRows, figure
+from rankwell.core.tables import MISSING, ValueRows, figure, p_value
 from rankwell.errors import printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
@@ -271,16 +271,24 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
 
 def grids(document: Document) -> list[Grid]:
     """The tables to print, values of single queries first."""
+    level = document.rules.get("level", 0.95)
     if not document.summary:
-        return [_plain_grid(document.rows)]
+        return [_plain_grid(document.rows, level)]
     single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
-    return [*single, summary_grid(document), *(_plain_grid(rows) for rows in document.tables.values() if rows)]
+    return [*single, summary_grid(document), *(_plain_grid(rows, level) for rows in document.tables.values() if rows)]
 
 
-def _plain_grid(rows: Sequence[Row]) -> Grid:
+def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
+    """Rows of any columns; the bounds of intervals are one column, as in a summary."""
+    between = f"{100 * level:g} % interval"
+    heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
+    rows = [
+        {heads.get(name, name): _bounds(row, "score") if name == "ci_low" else row[name] for name in row if name != "ci_high"}
+        for row in rows
+    ]
     names = columns_of(rows)
-    numeric = [all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
-    shown = [_number if number else visible for number in numeric]
+    numeric = [name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
+    shown = [_number if number and name != between else visible for number, name in zip(numeric, names, strict=True)]
     cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
     return Grid([visible(name.replace("_", " ")) for name in names], numeric, cells)
 
@@ -296,8 +304,10 @@ def _holds_figures(rows: Sequence[Row], name: str) -> bool:
 
 
 def _own_figure(name: str, row: Row) -> str:
-    """A protocol's own figure: levels in the unit of the mean, anything else, as a share or a p-value, with 4 digits."""
+    """A protocol's own figure: levels in the unit of the mean, p-values as everywhere, anything else as a share with 4 digits."""
     value = plain(row.get(name))
+    if name == "p":
+        return p_value(value)
     if value is None or name in _LEVELS:
         return figure(value, row["unit"])
     return f"{value:.4g}" if 0 < abs(value) < 1e-3 or abs(value) >= 1e5 else figure(value, "share")
@@ -309,9 +319,12 @@ def _unit_between(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return MISSING
-    return f"[{figure(row['ci_low'], _unit_between(row))}, {figure(row['ci_high'], _unit_between(row))}]"
+    return _bounds(row, _unit_between(row))
+
+
+def _bounds(row: Row, unit: str) -> str:
+    bounds = [row.get(name) for name in ("ci_low", "ci_high")]
+    return MISSING if None in bounds else f"[{figure(bounds[0], unit)}, {figure(bounds[1], unit)}]"
 
 
 def _word(row: Row, rules: Mapping[str, Any]) -> str:

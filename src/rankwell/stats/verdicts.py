@@ -95,8 +95,8 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: M
     kept = _named(unclear)
     if len(unclear) == total:
         return f"{head} but shows no significant difference from any of the {total} others{tail}."
-    better = f"is better than {total - len(unclear)} of {total} others"
-    return f"{head} and {better}; there is no significant difference from {kept}{tail}."
+    worse = _named([each for each, _ in ranked[1:] if each not in unclear])
+    return f"{head} and is better than {worse}; there is no significant difference from {kept}{tail}."
 
 
 def _clause(found: MeasuredDifference, family: Family) -> str:
@@ -106,7 +106,7 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     if found.decisive and found.ahead is not None:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
-    seen = f"{found.run} is level with {found.against}" if found.ahead is None else f"{found.run} is {where} by {size}"
+    seen = f"they are level by {found.measure}" if found.ahead is None else f"{found.run} is {where} by {size}"
     smallest = ""
     if found.detectable is not None:
         size = figure(found.detectable, found.unit)

@@ -70,7 +70,7 @@ def test_what_is_missing_is_named(module):
         load_object(f"{name}:serch")
     with pytest.raises(BadUsage, match="'search' has no 'inner'"):
         load_object(f"{name}:search.inner")
-    with pytest.raises(BadUsage, match="is a int, which cannot be called"):
+    with pytest.raises(BadUsage, match="is an integer, which cannot be called"):
         load_object(f"{name}:limit")
 
 

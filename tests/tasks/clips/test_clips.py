@@ -647,6 +647,27 @@ def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_pub
         evaluate_clips(table, engine=engine, no_results="skip")
 
 
+def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_is_noted():
+    table = {name: {"g": ["x"]} for name in ("a", "b", "c")}
+    near = {"a": [{"id": "b", "distance": 0.2}, {"id": "c", "distance": 0.9}], "b": [], "c": []}
+    engine = Lists(near)
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 0.2], "c": [1.0, 0.9]}
+    given = {"min_similarity": -0.5, "intervals": "none", "k": 2}
+
+    of_engine = evaluate_clips(table, engine=engine, **given)
+    of_vectors = evaluate_clips(table, vectors, metric="l2", **given)
+    of_run = evaluate_clips(table, run=near, **given)
+
+    kept = "distances with their signs turned, so that the smallest ranks first; --min-similarity -0.5 keeps distances up to 0.5"
+    assert f"similarities of Lists are {kept}" in of_engine.notes
+    assert f"similarities of l2 are {kept}" in of_vectors.notes
+    assert any("'distance' is a distance" in note for note in of_run.notes)
+    for result in (of_engine, of_vectors, of_run):
+        assert of(result, "a")["R@2"] == 0.5
+        assert result.rules["min_similarity"] == -0.5
+    assert not any("distance" in note for note in evaluate_clips(table, vectors, intervals="none").notes)
+
+
 def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     table = {"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}, "e": {"g": ["y"]}}
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}

@@ -19,18 +19,23 @@ Repeats = Literal[Duplicates, "keep"]
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
 _ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
+_MEDIA = ("sliceid", "clipid", "videoid", "imageid")
+_RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
+"""The item in a run, where `id` beside a query is that of a result."""
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
+_DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
-_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, "sliceid", "clipid", "videoid", "imageid")
+_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
 _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
 
 
 class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
-    owner: the query, or the id of a text. value: score, rank, grade or text. rank: the rank, where a run has it.
+    owner: the query, or the id of a text. value: score, distance, rank, grade or text. rank: the rank, where a run has it.
+    is_distance: whether the value is one, of which small is good.
     """
 
     owner: str
@@ -38,11 +43,36 @@ class Columns(NamedTuple):
     value: str
     aspect: str | None = None
     rank: str | None = None
+    is_distance: bool = False
 
     @property
     def by_rank(self) -> bool:
         """Whether the value is a rank, of which small is good."""
         return self.value == self.rank
+
+    @property
+    def is_falling(self) -> bool:
+        """Whether small values are good, so that scores are the values with their signs turned."""
+        return self.by_rank or self.is_distance
+
+    @property
+    def notes(self) -> list[str]:
+        """A note on the direction of a distance."""
+        return [distance_note(self.value)] if self.is_distance else []
+
+
+class ResultKeys(NamedTuple):
+    """The keys of one result in a list: of its id and its number, None without one, and whether small numbers are good."""
+
+    item: str | None
+    number: str | None
+    is_distance: bool
+    is_falling: bool
+
+
+def distance_note(name: str) -> str:
+    """The direction of a distance, in words."""
+    return f"{name!r} is a distance: the smallest ranks first, and scores are distances with their signs turned"
 
 
 def id_text(value: object) -> str | None:
@@ -74,10 +104,27 @@ def _id_of_texts(found: Sequence[str]) -> str | None:
     return _column(found, _ID) or (_column(found, ("query",)) if _column(found, ("text",)) else None)
 
 
+@lru_cache(maxsize=1 << 10)  # the results of a list have the same keys
+def result_keys(found: tuple[str, ...]) -> ResultKeys:
+    """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput where two mean the same."""
+    score, distance, rank = (_column(found, words) for words in (_SCORE, _DISTANCE, _RANK))
+    is_distance = score is None and distance is not None
+    return ResultKeys(_column(found, _RESULT), score or distance or rank, is_distance, score is None)
+
+
+def query_key(found: Sequence[str]) -> str | None:
+    """The key of a query's id. Raises BadInput where two mean the same."""
+    return _column(found, _QUERY)
+
+
 def known_columns(found: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
-    words = {*_QUERY, *_ITEM, *_SCORE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    words = {*_QUERY, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
     return sum(_plain(name) in words for name in found)
+
+
+def _item_words(holds: Holds) -> tuple[str, ...]:
+    return {"run": _RESULT, "judgments": (*_ITEM, *_MEDIA)}.get(holds, _ITEM)
 
 
 def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
@@ -89,7 +136,9 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     if holds == "texts":
         fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
         return 0.9 if fits else 0.2 * bool(known_columns(found))
-    run, graded = bool(score or _column(found, _RANK)), bool(_column(found, _GRADE))
+    if holds in ("run", "judgments"):
+        item = _column(found, _item_words(holds))
+    run, graded = bool(score or _column(found, (*_DISTANCE, *_RANK))), bool(_column(found, _GRADE))
     beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
     if not (query and item) or holds == "preferences":
         return 0.2 * bool(known_columns(found) > 1 and holds != "preferences")
@@ -101,20 +150,22 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
 
 
 def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False, grade: str = "") -> Columns:
-    """The columns to read: of a run its score or else rank, of judgments their grade or `score`, as in BEIR.
+    """The columns to read: of a run its score, or else distance or rank, of judgments their grade or `score`, as in BEIR.
 
     grade: the name of the judgments' column of grades. Raises BadInput for a column that is not there.
     """
     if grade and grade not in found:
         raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
     owner = _id_of_texts(found) if holds == "texts" else _column(found, _QUERY)
-    item = owner if holds == "texts" else _column(found, _ITEM)
+    item = owner if holds == "texts" else _column(found, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
-    rank = _column(found, _RANK) if holds == "run" else None
-    value = grade or _column(found, words) or rank
+    distance, rank = (_column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK))
+    score = grade or _column(found, words)
+    value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
-    wanted = {"query": (owner, _QUERY), "item": (item, _ITEM), "value": (value, words + (_RANK if holds == "run" else ()))}
+    others = (*_DISTANCE, *_RANK) if holds == "run" else ()
+    wanted = {"query": (owner, _QUERY), "item": (item, _item_words(holds)), "value": (value, words + others)}
     if holds == "texts":
         wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
     if aspects:
@@ -125,7 +176,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
         choose = ", or choose the grade with --grade-column" if holds == "judgments" and value is None else ""
         what = f"no column for {' and '.join(missing)}; found are {listed}"
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
-    return Columns(owner, item, value, aspect, rank)
+    return Columns(owner, item, value, aspect, rank, score is None and distance is not None)
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
 from rankwell.core.tables.columns import id_text
-from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
+from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, kind_of
 from rankwell.store import decode_id, encode_id, exists, split_part
 
 Matrix = NDArray[Any]
@@ -141,7 +141,7 @@ def item_ids(values: Iterable[Any]) -> list[str]:
     for row, value in enumerate(values):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
         if not text:
-            shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
+            shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"
             raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
         encode_id(text)  # refuses half a character
         found.append(text)
@@ -332,7 +332,7 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
     if isinstance(vectors, Embeddings):
         return vectors
     if not isinstance(vectors, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadInput(f"embeddings cannot be taken from a {type(vectors).__name__}; give Embeddings or a NumPy array.")
+        raise BadInput(f"embeddings cannot be taken from {kind_of(vectors)}; give Embeddings or a NumPy array.")
     return Embeddings(None, vectors)
 
 

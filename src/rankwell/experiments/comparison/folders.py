@@ -83,8 +83,12 @@ def _on_whole_figures(folders: Named, protocol: str) -> list[str]:
         own = {each.measure for each in folder.values}
         rows = read_summary(folder) if folder.has(SUMMARY) else []
         leading |= {row["label"]: None for row in takewhile(lambda row, own=own: row["measure"] not in own, rows)}
-    _, many = query_noun(protocol)
-    return [f"not compared, as figures of all {many} together: {', '.join(leading)}"] if leading else []
+    one, many = query_noun(protocol)
+    compared = next((each.label for _, folder in folders for each in folder.values), None)
+    if not leading or compared is None:
+        return []
+    why = f"the verdict is by {compared}, the first measure with a value of every {one}"
+    return [f"not compared, as figures of all {many} together: {', '.join(leading)}; {why}"]
 
 
 def run_names(folders: Named) -> list[dict[str, str]]:

@@ -31,7 +31,7 @@ from rankwell.store import Source
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
     """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by query; else row by row."""
-    with opened(source, dialect, "run") as (table, columns):
+    with opened(source, dialect, "run", request) as (table, columns):
         if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
             return found
         table.load(columns)
@@ -78,8 +78,8 @@ def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
 
 
 def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
-    """The ranking in a table with columns for query, item and score, or rank where there is no score; others do not matter."""
-    with opened(source, dialect, "run") as (table, columns):
+    """The ranking in a table with columns for query, item and score, or else distance or rank; others do not matter."""
+    with opened(source, dialect, "run", request) as (table, columns):
         table.load(columns)
         if request.warnings is not None:
             twice = table.run("SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING count(*) > 1)")
@@ -95,7 +95,7 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
 def first_rows(source: Source, form: str, n: int) -> list[tuple[str, str, float | None, float]]:
     """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them."""
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
-    with opened(source, dialect, "run") as (table, columns):
+    with opened(source, dialect, "run", Request()) as (table, columns):
         rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
         rows = table.run(f"{table.rows(columns)} LIMIT {n}")
@@ -117,7 +117,7 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
 
 def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
     """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput for a repeated id."""
-    with opened(source, dialect, "texts") as (table, columns):
+    with opened(source, dialect, "texts", request) as (table, columns):
         others = [] if request.ids_only else [name for name in table.types if name not in (columns.owner, columns.value)]
         cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
         shown = [table.column(name) + cast for name in others]

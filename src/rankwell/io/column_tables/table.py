@@ -21,7 +21,6 @@ from rankwell.io.files import Request
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
-_PLAIN = Request()
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
@@ -330,7 +329,7 @@ class ColumnTable:
 
     def _columns(self, columns: Columns) -> str:
         value = self.number(columns.value)
-        return f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'-' * columns.by_rank}{value} AS value"
+        return f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
 
     def stream(self, sql: str) -> Any:
         """The rows of a statement as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""
@@ -389,8 +388,10 @@ def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None =
 
 
 @contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, request: Request = _PLAIN) -> Generator[tuple[ColumnTable, Columns]]:
+def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
     aspects = request.aspects != "none"
     with opened_table(source, dialect) as table:
-        yield table, choose_columns(list(table.types), holds, aspects=aspects, grade=request.grade_column)
+        columns = choose_columns(list(table.types), holds, aspects=aspects, grade=request.grade_column)
+        request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
+        yield table, columns

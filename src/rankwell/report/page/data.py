@@ -228,7 +228,7 @@ def flags_of(source: PageSource, questions: PageQueries, overview: Overview | No
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
     if not source.is_keyed:
         found[f"unjudged in the first {NEAR}"] = overview.unjudged.any(axis=0)
-    found["tie at the cut"] = overview.tied.any(axis=0)
+    found[f"tie at rank {overview.cut}"] = overview.tied.any(axis=0)
     for run, name in enumerate(source.runs):
         if "partial" not in marks and overview.listed[run].any():
             found[f"missing from {name}"] = questions.has_values[run] & ~overview.retrieved[run]

@@ -28,7 +28,7 @@ class Overview(NamedTuple):
 
     listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
     first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged: how many of those are.
-    tied: whether scores tie at the cut.
+    tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 
     listed: Bools
@@ -38,6 +38,7 @@ class Overview(NamedTuple):
     near: Ints
     unjudged: Ints
     tied: Bools
+    cut: int | None = None
 
 
 class Tables:
@@ -88,12 +89,21 @@ class Tables:
 
     def overview(self, cut: int | None) -> Overview:
         """The properties of all lists; `cut` is the rank behind which ties are looked for, None for no such place."""
-        tied = "FALSE" if cut is None else f"max(score) FILTER (rank = {cut}) = max(score) FILTER (rank = {cut + 1})"
+        edge = "NULL" if cut is None else f"max(score) FILTER (rank = {cut})"
+        below = "NULL" if cut is None else f"max(score) FILTER (rank = {cut + 1})"
+        graded = "CASE WHEN state = 'relevant' THEN grade ELSE 0 END"
+        # A tie of items of one grade decides nothing.
+        ties = (
+            f"SELECT query, run, TRUE AS tied FROM lists JOIN (SELECT query, run, {edge} AS edge FROM lists GROUP BY query, run "
+            f"HAVING {edge} = {below}) USING (query, run) WHERE rank IS NOT NULL AND score = edge "
+            f"GROUP BY query, run HAVING min({graded}) < max({graded})"
+        )
         found = self._numpy(
-            "SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
+            f"WITH ties AS ({ties}) SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
             "min(rank) FILTER (state = 'relevant') AS first, "
             f"count(*) FILTER (rank <= {NEAR}) AS near, count(*) FILTER (state = 'unjudged' AND rank <= {NEAR}) AS unjudged, "
-            f"count(rank) > 0 AS retrieved, coalesce({tied}, FALSE) AS tied FROM lists GROUP BY query, run"
+            "count(rank) > 0 AS retrieved, coalesce(bool_or(tied), FALSE) AS tied "
+            "FROM lists LEFT JOIN ties USING (query, run) GROUP BY query, run"
         )
         at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
         whole = Overview(*(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, int, float, int, int, bool)))
@@ -102,7 +112,7 @@ class Tables:
         for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
             getattr(whole, name)[at] = found[name]
         whole.first[at] = _floats(found["first"])
-        return whole
+        return whole._replace(cut=cut)
 
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run and rank.

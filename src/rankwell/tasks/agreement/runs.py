@@ -58,7 +58,7 @@ class RunAgreement:
         )
         self.gold_depth = options.gold_depth or (None if cuts_gold(rules) else max(ks))
         self.plans: tuple[MeasurePlan, ...] = plan_measures(texts, ks, rules.words, self.gold_depth)
-        self.tables = {name: io.read_ranking(place) for name, place in named.items()}
+        self.tables = {name: io.read_ranking(place, notes=self.notes) for name, place in named.items()}
         self.queries = self.tables[self.name].queries
         self.pairs = {name: self._beside(name) for name in self.candidates}
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem
+from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
 from rankwell.io.files import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
@@ -142,7 +142,7 @@ def _records(place: Any) -> tuple[str, Sequence[_Record]]:
         try:
             table: Any = nw.from_native(place, eager_only=True)
         except TypeError as error:
-            what = f"annotations cannot be read from a {type(place).__name__}"
+            what = f"annotations cannot be read from {kind_of(place)}"
             raise BadInput(f"{what}; give a path, a data frame or a mapping clip -> group -> labels.") from error
         return "the table", [(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
     source = place if isinstance(place, Source) else Source(place)
@@ -281,7 +281,7 @@ def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
     rows: list[Row] = []
     for clip, labels in table.items():
         if not isinstance(labels, Mapping):
-            raise BadInput(f"clip {clip!r} has a {type(labels).__name__}; expected a mapping group -> labels.")
+            raise BadInput(f"clip {clip!r} has {kind_of(labels)}; expected a mapping group -> labels.")
         rows.append(Row(str(clip), {str(group): _labels(cell) for group, cell in labels.items()}))
     return Annotations.from_rows(rows, schema=schema)
 
@@ -355,4 +355,4 @@ def _parents(wider: dict[Keyword, str], known: set[Keyword]) -> dict[Keyword, Ke
 
 def _seen(thing: Any) -> str:
     text = repr(thing)
-    return f"{text[:40]}{'…' if len(text) > 40 else ''} ({type(thing).__name__})"
+    return f"{text[:40]}{'…' if len(text) > 40 else ''} ({kind_of(thing)})"

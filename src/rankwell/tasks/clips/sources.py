@@ -109,6 +109,8 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
         labels=inputs.drives if inputs.by_clips else None,
         progress=inputs.progress,
     ).ordered()
+    if inputs.metric == "l2" and inputs.options.min_similarity is not None:
+        notes = [*notes, _distance_note("similarities of l2 are", inputs)]
     others = frozenset(items.names()) - set(inputs.annotations.clips)
     sources = sources_of({"embeddings": options.embeddings, "text_embeddings": options.text_embeddings})
     return RankedClips(_stem(options.embeddings, "embeddings"), vectors, others, {}, tuple(notes), sources)
@@ -165,7 +167,8 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
 
 
 def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
-    ranking = read_ranking(run)
+    of_file: list[str] = []
+    ranking = read_ranking(run, notes=of_file)
     rule = tie_rule(inputs.ties or "id-desc")
     if rule not in ("id-desc", "id-asc", "input"):
         raise BadUsage(f"--ties {rule}: a list is in a definite order; choose id-desc, id-asc or input.")
@@ -177,6 +180,7 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
         example = f"{strange[0]!r} there, {inputs.queries[0].id!r} here" if strange else "it is empty"
         raise BadInput(f"{run}: no query of the run is one of the queries ({example}).")
     cleaned, notes = _cleaned(mine, inputs)
+    notes = [*of_file, *notes]
     missing = [inputs.title(query.id) for query in inputs.queries if query.id not in mine.lists]
     if missing:
         notes.append(f"{plural(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
@@ -191,7 +195,9 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     name = given if isinstance(given, str) else type(given).__name__
     engine = EngineObject.of(given, ("vector", "id") if inputs.by_clips else ("text",))
     arguments, notes = _arguments(engine, inputs)
-    lists, failed = _answers(engine, arguments, inputs)
+    lists, failed, by_distance = _answers(engine, arguments, inputs)
+    if by_distance:
+        notes.append(_distance_note(f"similarities of {name} are", inputs))
     first = [f"{inputs.title(query)!r} ({problem})" for query, problem in list(failed.items())[:3]]
     if failed and not lists:
         raise BadInput(f"{name} failed for every query, first for {first[0]}; correct the engine.")
@@ -206,11 +212,12 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
 
 def _answers(
     engine: EngineObject, arguments: Mapping[str, Any], inputs: ClipInputs
-) -> tuple[dict[str, ClipList], dict[str, str]]:
-    """query -> the engine's list, and query -> its error."""
+) -> tuple[dict[str, ClipList], dict[str, str], bool]:
+    """query -> the engine's list, query -> its error, and whether similarities are distances with their signs turned."""
     depth = len(inputs.annotations.clips) if inputs.depth is None else inputs.depth
     lists: dict[str, ClipList] = {}
     failed: dict[str, str] = {}
+    by_distance = False
     for done, (query, argument) in enumerate(arguments.items()):
         if inputs.progress is not None:
             inputs.progress(done, len(arguments))
@@ -222,7 +229,15 @@ def _answers(
             failed[query] = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             continue
         lists[query] = ClipList([each.item for each in found], [each.similarity for each in found])
-    return lists, failed
+        by_distance = by_distance or any(each.is_distance for each in found)
+    return lists, failed, by_distance
+
+
+def _distance_note(what: str, inputs: ClipInputs) -> str:
+    """The direction of distances, and the greatest distance that the least similarity keeps."""
+    least = inputs.options.min_similarity
+    kept = "" if least is None else f"; --min-similarity {least:g} keeps distances up to {0.0 - least:g}"
+    return f"{what} distances with their signs turned, so that the smallest ranks first{kept}"
 
 
 def _arguments(engine: EngineObject, inputs: ClipInputs) -> tuple[dict[str, Any], list[str]]:

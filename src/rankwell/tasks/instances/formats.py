@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.registry import suggest
 from rankwell.documents import json_records, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadUsage, shown
+from rankwell.errors import BadInput, BadLine, BadUsage, kind_of, shown
 from rankwell.io.files import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Head, Source, decode_id
@@ -335,7 +335,7 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
 
 def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -> Marks:
     if not isinstance(entry, Mapping):
-        raise BadInput(f"{where} is a {type(entry).__name__}; expected an object with easy, hard and junk.")
+        raise BadInput(f"{where} is {kind_of(entry)}; expected an object with easy, hard and junk.")
     found: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     lists: Mapping[Any, Any] = entry
     if not set(lists) & set(_KINDS):

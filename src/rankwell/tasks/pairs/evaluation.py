@@ -209,6 +209,11 @@ def is_binary(targets: Floats) -> bool:
     return len(targets) >= correlation.MIN_PAIRS and np.array_equal(np.unique(targets), [0, 1])
 
 
+def _is_one_class(scored: ScoredPairs) -> bool:
+    """Whether every similarity reaches the threshold of the best F1."""
+    return bool((scored.similarities >= classify(scored.targets == 1, scored.similarities).f1_threshold).all())
+
+
 def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
     """Average precision, the best F1 with its threshold and its correlation; the threshold is chosen anew in each resample."""
     labels, similarities, st = compared.scored.targets == 1, compared.scored.similarities, options.convention == "st"
@@ -284,6 +289,9 @@ def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: I
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
             notes.append(f"{who}: all {kind} are {column[0]:g}: a constant has no correlation, and no line to calibrate by")
+    if is_binary(scored.targets) and _is_one_class(scored):
+        what = "the threshold of the best F1 puts every pair in class 1: a constant prediction has no correlation"
+        notes.append(f"{who}: {what}, and its MCC is 0 as in scikit-learn")
     n = len(scored)
     if varied and n < correlation.MIN_PAIRS:
         notes.append(f"{who}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")

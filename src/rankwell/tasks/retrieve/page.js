@@ -93,7 +93,7 @@ function figureCell(row, place, others) {
   return el("td", {class: "number"},
     orMissing(number(row?.mean, unit), say.noFigure),
     (row?.low ?? null) === null ? null : el("span", {class: "interval"}, `[${number(row?.low, unit)}, ${number(row?.high, unit)}]`),
-    others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${Math.round(100 * others)} %`)));
+    others === null ? null : el("span", {class: "chip warn", title: say.othersTitle}, say.others(`${number(100 * others, "percent")} %`)));
 }
 
 const MOST_UNANSWERED = 50;

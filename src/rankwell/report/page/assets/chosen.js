@@ -13,7 +13,8 @@ export const START = {
   measure: offered.find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
   a: pair.a,
   b: pair.b ?? null,
-  sort: runs.length > 1 ? "loss" : "worst",
+  // Where the question is who fails, the failures come first.
+  sort: runs.length > 1 && !data.failures?.length ? "loss" : "worst",
   reversed: false,
   seed: 1,
   search: "",

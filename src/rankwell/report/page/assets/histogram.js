@@ -9,7 +9,7 @@ import {deltaOf, passing, senseOf, valueA} from "./rows.js";
 import {say} from "./words.js";
 
 // Margins around the bars, and the pixels that a bin, a tick of values, one of counts and a bar have at least.
-const MARGIN = {top: 16, right: 18, bottom: 18, left: 32};
+const MARGIN = {top: 24, right: 18, bottom: 18, left: 32};
 const LEAST = {bin: 8, values: 66, counts: 34, bar: 2};
 const MOST_BINS = 61;
 
@@ -113,7 +113,7 @@ function bars({low, high, counts, width}, top, height) {
 function countAxis(step, top, {width, height}) {
   return Array.from({length: top / step + 1}, (_, place) => place * step).map(n => {
     const y = height - (height * n) / top;
-    const label = n === top ? svg("text", {class: "unit", x: -MARGIN.left, y: y - 7}, say.queries) : null;
+    const label = n === top ? svg("text", {class: "unit", x: -MARGIN.left, y: y - 13}, say.queries) : null;
     return [label, svg("path", {class: "grid", d: `M0 ${y}H${width}`}), svg("text", {x: -6, y: y + 4, "text-anchor": "end"}, whole(n))];
   });
 }

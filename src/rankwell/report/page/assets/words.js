@@ -1,6 +1,6 @@
 // The words of the page: every sentence and label that its scripts and its frame show, and the plural forms.
 
-import {whole} from "./numbers.js";
+import {number, whole} from "./numbers.js";
 
 const PLURALS = new Intl.PluralRules("en");
 /** @type {Record<"query" | "id" | "rank" | "run" | "result" | "keyword", {one: string, other: string}>} */
@@ -123,7 +123,7 @@ export const say = {
   /** @param {number} place @param {number} n */
   placeOf: (place, n) => `${whole(place)} of ${whole(n)}`,
   /** @param {number} share */
-  share: share => (share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`),
+  share: share => `${number(100 * share, "percent")} %`,
 
   // Reasons of missing figures.
   noValue: "No value: this query is not counted in this run",

@@ -1,0 +1,35 @@
+"""Results of engines as mappings: the id and the score of each, whatever these are called there."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from rankwell.core.tables.columns import distance_note, result_keys
+from rankwell.errors import BadInput, BadScore, shown
+
+
+def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
+    """The id of a result, and its number, higher for better ones; None for a result without one. Raises BadInput without
+    an id."""
+    keys = result_keys(tuple(result)) if _is_record(result) else None
+    if keys is None or keys.item is None:
+        what = f"query {query!r} has the result {shown(result, 60)}"
+        raise BadInput(f"{what}; expected an id (id, doc_id, slice_id) and a score (score, similarity, distance).")
+    number = None if keys.number is None else result[keys.number]
+    if isinstance(number, bool):
+        raise BadScore(f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are finite numbers.")
+    if keys.is_falling and number is not None:
+        with suppress(TypeError, OverflowError):  # whoever reads the pairs names what is not a number
+            number = 0.0 - number
+    return result[keys.item], number
+
+
+def distance_notes(lists: Iterable[Any]) -> list[str]:
+    """Notes on lists of results whose number is a distance."""
+    keys = {tuple(each): None for given in lists if isinstance(given, (list, tuple)) for each in given if _is_record(each)}
+    found = {each.number: None for each in map(result_keys, keys) if each.is_distance}
+    return [distance_note(name) for name in found if name is not None]
+
+
+def _is_record(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and all(isinstance(key, str) for key in thing)
