@@ -26,7 +26,9 @@ def records(item: str, number: str, sign: float = 1.0) -> dict[str, list[dict[st
 def files(folder: Path, lists: dict[str, list[Any]]) -> dict[str, Path]:
     """The same lists in every form of file that has a place for them."""
     objects = [{"query_id": query, "results": results} for query, results in lists.items()]
-    paths = {name: folder / name for name in ("lists.json", "objects.json", "objects.jsonl", "rows.json", "rows.jsonl", "rows.csv")}
+    paths = {
+        name: folder / name for name in ("lists.json", "objects.json", "objects.jsonl", "rows.json", "rows.jsonl", "rows.csv")
+    }
     paths["lists.json"].write_text(json.dumps(lists))
     paths["objects.json"].write_text(json.dumps(objects))
     paths["objects.jsonl"].write_text("".join(json.dumps(each) + "\n" for each in objects))
@@ -66,7 +68,9 @@ def test_a_distance_beside_a_score_is_not_read():
     assert notes == []
 
 
-@pytest.mark.parametrize("listed", [["d3", "d1"], [{"id": "d3"}, {"id": "d1"}], [{"id": "d3", "rank": 1}, {"id": "d1", "rank": 2}]])
+@pytest.mark.parametrize(
+    "listed", [["d3", "d1"], [{"id": "d3"}, {"id": "d1"}], [{"id": "d3", "rank": 1}, {"id": "d1", "rank": 2}]]
+)
 def test_results_without_scores_are_in_the_order_of_the_list_or_of_their_ranks(tmp_path: Path, listed: list[Any]):
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"q": listed}))
@@ -90,7 +94,11 @@ def test_a_json_file_of_lists_holds_judgments_too(tmp_path: Path):
         ('{"q": [{"id": "a", "score": 1}, {"id": "b"}]}', BadScore, "query 'q', item 'b': the score is None"),
         ('{"q": [{"id": "a", "id": "b", "score": 1}]}', DuplicateItem, r"\$\['q'\]\[0\] has the key 'id' twice"),
         ('{"q": [["a", true]]}', BadScore, r"\$\['q'\]\[0\] is \['a', True\]"),
-        ('[{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "a", "score": 2}]}]', DuplicateItem, "lists item 'a' twice"),
+        (
+            '[{"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "a", "score": 2}]}]',
+            DuplicateItem,
+            "lists item 'a' twice",
+        ),
         ('[{"query_id": "q", "results": []}, {"query_id": "q", "results": []}]', DuplicateItem, r"\$\[1\]: query 'q' is there"),
         ('{"query_id": "q", "results": [1]}\n{"results": [2]}\n', BadInput, 'line 2 .*expected {"query_id": …'),
     ],

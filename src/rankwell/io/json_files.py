@@ -48,7 +48,10 @@ def _write(table: Ranking | Judgments, path: Path) -> None:
 
 @file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write, suffixes=(".json",))
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in `{query: {item: score}}`, or in `{query: [...]}` of ids, of pairs or of results; an item twice in one query is an error unless the request says which to keep."""
+    """The ranking in `{query: {item: score}}`, or in `{query: [...]}` of ids, of pairs or of results.
+
+    An item twice in one query is an error unless the request says which to keep.
+    """
     return FORMATS["python mapping run"].read(load_mapping(source, request), request)
 
 

@@ -278,7 +278,7 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 
 @file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
 def read_ranking(run: Any, request: Request) -> Ranking:
-    """The ranking in a mapping query -> item -> score, or query -> list: ids in order of rank, pairs of id and score, or results."""
+    """The ranking in a mapping query -> item -> score, or query -> list: ids in order, pairs of id and score, or results."""
     if _has_lists(run):
         rows = _rows(run, request, ordered=True)
         request.notes.extend(distance_notes(run.values()))

@@ -31,7 +31,10 @@ def read_run(source: Source, request: Request) -> Ranking:
     for place, record in json_records(decode_id(source.read()), source.name):
         where = f"{source.name}: {place}"
         key = query_key(list(record))
-        query, results = id_text(record.get(key)) if key else None, next((record[name] for name in _LISTS if name in record), None)
+        query, results = (
+            id_text(record.get(key)) if key else None,
+            next((record[name] for name in _LISTS if name in record), None),
+        )
         if not query or not isinstance(results, list):
             raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED}.")
         if query in lists:

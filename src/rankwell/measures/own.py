@@ -109,7 +109,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
 
 
 def _seen(returned: Any, values: np.ndarray[Any, Any]) -> str:
-    """What a function returned in place of numbers, in words."""
+    """The words for the values of a function in place of numbers."""
     if values.ndim == 0:
         return kind_of(returned)
     what = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(values.dtype.kind, "object")

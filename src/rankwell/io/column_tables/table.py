@@ -329,7 +329,9 @@ class ColumnTable:
 
     def _columns(self, columns: Columns) -> str:
         value = self.number(columns.value)
-        return f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
+        return (
+            f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
+        )
 
     def stream(self, sql: str) -> Any:
         """The rows of a statement as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""

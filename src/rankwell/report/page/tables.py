@@ -24,13 +24,14 @@ _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
-    """Properties of the lists of each run and query, arrays of (runs, queries).
+    """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of `tied`.
 
     listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
     first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged: how many of those are.
     tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 
+    cut: int | None
     listed: Bools
     retrieved: Bools
     relevant: Ints
@@ -38,7 +39,6 @@ class Overview(NamedTuple):
     near: Ints
     unjudged: Ints
     tied: Bools
-    cut: int | None = None
 
 
 class Tables:
@@ -106,13 +106,13 @@ class Tables:
             "FROM lists LEFT JOIN ties USING (query, run) GROUP BY query, run"
         )
         at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
-        whole = Overview(*(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, int, float, int, int, bool)))
+        whole = Overview(cut, *(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, int, float, int, int, bool)))
         whole.first[:] = np.nan
         whole.listed[at] = True
         for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
             getattr(whole, name)[at] = found[name]
         whole.first[at] = _floats(found["first"])
-        return whole._replace(cut=cut)
+        return whole
 
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run and rank.
