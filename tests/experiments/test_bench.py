@@ -559,7 +559,10 @@ def test_the_best_is_bold_and_says_what_it_is_better_than(three: Path):
     assert r"\toprule" in result.render("latex")
     assert result.render("latex").count(r"\textbf{") == 4
     assert re.search(r"\| \*\*1\.0000\*\* [ab]", result.render("md"))
-    assert "<strong>1.0000</strong><sup>" in result.render("html")
+    html = result.render("html")
+    assert "<strong>1.0000</strong><sup>" in html
+    rooms = re.findall(r'<td class="number"[^>]*>(.*?)</td>', html)
+    assert len({sum(map(len, re.findall(r"<sup[^>]*>([^<]*)</sup>", each))) for each in rooms if "<sup" in each}) == 1
     assert "[" not in result.render().replace("[0", "", 0).partition("rules:")[0]
 
 

@@ -33,6 +33,19 @@ def test_the_steps_follow_each_other(result: Any, tmp_path: Path):
     assert {"summary.csv", "per_query.parquet", "verdicts.txt"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
+def test_a_file_that_is_there_is_refused_in_the_words_of_python(result: Any, tmp_path: Path):
+    (tmp_path / "page.html").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "summary.csv").write_text("mine")
+
+    for write in (lambda: result.report(tmp_path / "page.html"), lambda: result.save(tmp_path / "out")):
+        with pytest.raises(rw.BadUsage) as found:
+            write()
+        assert "overwrite=True" in str(found.value)
+        assert "--" not in str(found.value)
+    assert (tmp_path / "out" / "summary.csv").read_text() == "mine"
+
+
 def test_a_requirement_that_does_not_hold_is_raised(result: Any):
     with pytest.raises(rw.GateFailed, match="old RR"):
         result.gate("RR >= 0.9")

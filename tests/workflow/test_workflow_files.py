@@ -51,7 +51,7 @@ def test_convert_follows_the_rules_of_the_command(folder: Path):
         2,
     )
     assert rw.read_ranking("a.json").to_dict() == {"q1": {"a": 2.0, "c": 2.0}}
-    with pytest.raises(rw.BadUsage, match=r"a\.json exists; name another file, or --overwrite"):
+    with pytest.raises(rw.BadUsage, match=r"a\.json exists; name another file, or pass overwrite=True"):
         rw.convert("a.run", "a.json")
     with pytest.raises(rw.BadUsage, match=r"a\.run is an input of this command"):
         rw.convert("a.run", "a.run", overwrite=True)

@@ -13,7 +13,7 @@ from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables.columns import Duplicates
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.evaluation.judged import name_runs
-from rankwell.store import writing_to
+from rankwell.workflow.writing import writing
 
 
 def check(
@@ -79,7 +79,7 @@ def convert(
     if not isinstance(source, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadUsage(f"convert reads a file; write the {type(source).__name__} with write_run or write_judgments.")
     target = Path(target)
-    with writing_to(target):
+    with writing(target, overwrite=overwrite):
         files = files_to_write(command.convert, (source, target), {}, overwrite)
         with overwriting(overwrite, keeping=bool(files)):
             return convert_file(

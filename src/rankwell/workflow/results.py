@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from rankwell.commands.compare import write_tables
 from rankwell.commands.gate import GateOptions, check_requirements
 from rankwell.core.display import STEPS
-from rankwell.core.options import overwriting, takes_options
+from rankwell.core.options import takes_options
 from rankwell.errors import BadUsage, GateFailed
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, Results
@@ -19,7 +19,7 @@ from rankwell.io.result_folder import read_results
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
 from rankwell.report.page import NAME
-from rankwell.store import writing_to
+from rankwell.workflow.writing import writing
 
 
 @STEPS.register("compare")
@@ -101,7 +101,7 @@ def save(result: Results, directory: str | Path, *, overwrite: bool = False, cha
     `overwrite`, for results that were changed.
     """
     folder = Path(directory)
-    with writing_to(folder), overwriting(overwrite), drafting(folder, result.sources.values()) as draft:
+    with writing(folder, overwrite=overwrite), drafting(folder, result.sources.values()) as draft:
         others = write_tables(result, draft) if "differences" in result.objects else []
         write_result(result, folder, tables=result.tables, charts=charts, others=others)
     return result
@@ -127,8 +127,7 @@ def report(
     """
     target = Path(path)
     texts = str(documents) if isinstance(documents, Path) else documents
-    with writing_to(target), TemporaryDirectory() as folder:
+    with writing(target, overwrite=overwrite), TemporaryDirectory() as folder:
         target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
         save(result, folder, charts=False)
-        with overwriting(overwrite):
-            return write_report([folder], target, documents=texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]
+        return write_report([folder], target, documents=texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]

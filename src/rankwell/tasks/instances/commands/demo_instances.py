@@ -86,7 +86,8 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
                     progress=progress,
                 )
         numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
-        shown = table(*results, options=SystemTableOptions(system=list(map(str, statements)), seed=seed), output=output / "table")
+        options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
+        shown = table(*results, options=options, output=output / "table")
         first = places[0].name
         write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [
