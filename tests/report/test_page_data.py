@@ -803,4 +803,5 @@ def test_a_page_of_pairs_speaks_of_pairs_and_leads_with_what_they_are_judged_by(
     assert {data["measures"][each["measure"]]["label"] for each in data["differences"]} == {"MAE", "MSE", "MAE(fit='affine')"}
     (said,) = [note for note in data["notes"] if note.startswith("not compared, as figures of all pairs together: ")]
     assert said.split(": ")[1].split(", ")[0] == first
+    assert said.endswith("; the verdict is by MAE, the first measure with a value of every pair")
     assert "queries" not in json.dumps([data["verdicts"], data["notes"], data["charts"]])

@@ -416,6 +416,19 @@ def test_targets_of_0_and_1_have_the_figures_of_classes(classes, run):
     assert set(found["rules"]["measures"]) >= {"AP", "F1", "Threshold", "MCC"}
 
 
+@pytest.mark.usefixtures("classes")
+def test_a_constant_prediction_is_noted_with_its_mcc(folder, run):
+    np.save(folder / "turned.npy", -np.load(folder / "found.npy"))
+    noted = "puts every pair in class 1: a constant prediction has no correlation, and its MCC is 0"
+
+    found, _ = run("classes.txt", "turned.npy", "--format", "json")
+    right, _ = run("classes.txt", "found.npy", "--format", "json")
+
+    assert {row["measure"]: row["mean"] for row in found["rows"]}["MCC"] == 0
+    assert noted in " ".join(found["notes"])
+    assert noted not in " ".join(right["notes"])
+
+
 def test_under_st_classes_have_the_words_and_distances_of_its_evaluator(folder, classes, run):
     from rankwell.compat.sentence_transformers import BinaryClassificationEvaluator
 
