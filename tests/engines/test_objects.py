@@ -56,8 +56,8 @@ def test_ids_alone_have_no_similarity():
 @pytest.mark.parametrize(
     ("results", "message"),
     [
-        (None, "NoneType"),
-        ("abc", "a str"),
+        (None, "returned nothing"),
+        ("abc", "a string"),
         ([{"name": "a"}], "result 1"),
         ([("a", 1, 2)], "3 parts"),
         ([("a", "high")], "similarity 'high'"),

@@ -495,7 +495,7 @@ def test_a_wrong_frame_is_refused_with_row_and_column(columns, kind, pattern, ma
         ({"q": {"a": "1.5"}}, BadScore, "query 'q', item 'a': the score is '1.5'"),
         ({"q": {"a": 1.0, "b": 10**400}}, BadScore, "query 'q', item 'b': the score is 1000"),
         ({"q": 5}, BadInput, "query 'q' has 5, an integer; expected a mapping query -> item -> number, or query -> list of ids"),
-        ({"q": "a"}, BadInput, "query 'q' has 'a', a str"),
+        ({"q": "a"}, BadInput, "query 'q' has 'a', a string"),
         ({1.5: {"a": 1.0}}, BadInput, "the id 1.5 is a number"),
         ({7: {"a": 1.0}, "7": {"b": 1.0}}, BadInput, "7 and '7'"),
         (3, BadInput, "a run cannot be read from an integer"),

@@ -96,7 +96,7 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     path.write_text("q1 0 d1 1\n")
     with pytest.raises(BadUsage, match=r"--grade-column answers: .* is read as trec, which has no named columns"):
         read_judgments(path, grade_column="answers")
-    with pytest.raises(BadUsage, match="a dict, which has no named columns"):
+    with pytest.raises(BadUsage, match="a mapping, which has no named columns"):
         read_judgments({"q1": ["d1"]}, grade_column="answers")
 
 

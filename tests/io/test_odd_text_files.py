@@ -119,7 +119,7 @@ def test_booleans_are_not_scores(tmp_path: Path) -> None:
 
     done = evaluate(tmp_path, "mteb.json", json.dumps(predictions))
 
-    assert (done.returncode, "True (bool)" in done.stderr) == (2, True)
+    assert (done.returncode, "True (a boolean)" in done.stderr) == (2, True)
     with pytest.raises(BadInput, match="True"):
         files.read_ranking(frame)
 

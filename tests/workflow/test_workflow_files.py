@@ -87,7 +87,7 @@ def test_a_function_of_the_users_own_is_explained_by_its_docstring(tmp_path: Pat
     ("call", "message"),
     [
         (lambda: rw.explain(3), "unknown measure '3'"),
-        (lambda: rw.check(3), "judgments cannot be read from a int"),
+        (lambda: rw.check(3), "judgments cannot be read from an integer"),
         (lambda: rw.check("nowhere.txt"), r"nowhere\.txt: no such file"),
         (lambda: rw.convert("nowhere.run", "a.csv"), r"nowhere\.run: no such file"),
         (lambda: rw.convert("a.run", "a.csv", holds="texts"), "holds: there is no 'texts'; known are judgments, run"),
