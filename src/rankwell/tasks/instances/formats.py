@@ -168,7 +168,9 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
     if side is None and parts and parts[0].lower() in SPLITS:
         side = SPLITS[parts.pop(0).lower()]
     if side is None:
-        expected = f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a second folder of queries"
+        expected = (
+            f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a folder of queries as --query-images"
+        )
         raise BadInput(f"{path}: no folder says whether this is a reference or a query; expected {expected}.")
     return ImageEntry(
         id="/".join(filter(None, (head, below.as_posix()))),

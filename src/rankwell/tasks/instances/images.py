@@ -283,7 +283,8 @@ def both_sides(images: Images) -> tuple[Images, Images]:
     queries, references = images.queries(), images.references()
     for what, side in (("query", queries), ("reference", references)):
         if not len(side):
-            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides.")
+            hint = "" if what == "reference" else "; where they are in another folder, name it with --query-images"
+            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides{hint}.")
     return queries, references
 
 
