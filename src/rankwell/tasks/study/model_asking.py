@@ -216,7 +216,7 @@ def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
 
 
 def ask(
-    study: Study, judge: ModelJudge, options: ModelOptions, *, at_most: int | None, progress: Progress = None
+    study: Study, judge: ModelJudge, *, at_most: int | None, longest: int, jobs: int = 1, progress: Progress = None
 ) -> AskingOutcome:
     """Asks for every item of the pool that has no reply under these settings, and keeps each reply when it arrives.
 
@@ -228,8 +228,8 @@ def ask(
     missing = [pair for pair in every if pair not in known]
     chosen = missing if at_most is None else missing[:at_most]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
-    questions = _questions(study, chosen, options.longest)
-    for answer in _answers(judge, questions, options.jobs):
+    questions = _questions(study, chosen, longest)
+    for answer in _answers(judge, questions, jobs):
         if isinstance(answer.found, EngineFailure):
             failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
         elif isinstance(answer.found, Exception):

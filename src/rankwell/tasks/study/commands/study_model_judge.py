@@ -47,7 +47,7 @@ def model_judge(
     with writing_to(found.place):
         (found.place / MODELS).mkdir(exist_ok=True)
         with locked(replies_of(found, judge.model)):
-            done = ask(found, judge, options, at_most=at_most, progress=progress)
+            done = ask(found, judge, at_most=at_most, longest=options.longest, jobs=options.jobs, progress=progress)
     if not read_replies(found, judge.model):
         return Output(notes=tuple(_outcome_notes(found, done, None)), exit_code=5 if done.failed else 0)
     grades = model_grades(found, judge.model)
