@@ -37,9 +37,9 @@ class BeyondOptions:
     judgments
         Relevant items of each query, for Serendipity, EER and EEL; its queries count, and no others.
     judgments_format
-        Name of the judgments' format, where their content does not show it: trec, beir, csv, tsv, jsonl, json, parquet.
+        Name of the judgments' format, where their content does not show it: trec, letor, beir, csv, tsv, jsonl, json, parquet.
     run_format
-        Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
+        Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     intervals

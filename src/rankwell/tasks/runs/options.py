@@ -40,13 +40,13 @@ class RunOptions:
     texts
         File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
     judgments_format
-        Name of the judgments' format, where their content does not tell: trec, beir, csv, tsv, jsonl, json, parquet.
+        Name of the judgments' format, where their content does not tell: trec, letor, beir, csv, tsv, jsonl, json, parquet.
     grade_column
         Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
     split
         Split of a BEIR folder given as judgments, test unless it is named.
     run_format
-        Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
+        Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
     confidence
         Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure by each query's highest
         score (max), the deviation of its scores (std), or the gap between the highest two (diff1); repeat it for more.
