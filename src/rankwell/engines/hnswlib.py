@@ -51,20 +51,23 @@ class _HnswSession(Session):
         self._graph, self._items, self._ids, self._ef = graph, engine.items, engine.items.ids, int(graph.ef)
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        self._set_ef()
-        k = min(k, len(self._ids))
-        allowed = None
+        # Every call and every step through NumPy counts beside a search of some microseconds.
+        graph, ids = self._graph, self._ids
+        if graph.ef != self._ef:
+            self._set_ef()
+        if k > len(ids):
+            k = len(ids)
         if query.filter:
-            rows = set(self._items.matching(query.filter))
-            k, allowed = min(k, len(rows)), rows.__contains__
-            if not k:
-                return EngineHits([], [])
-        found = self._graph.knn_query(query.vector, k, 1, allowed)
-        # Arithmetic on ten numbers is faster in Python than in NumPy; this is most of what a session adds to a search.
-        labels: list[int] = found[0].tolist()[0]
-        distances: list[float] = found[1].tolist()[0]
-        ids = self._ids
-        return EngineHits([ids[label] for label in labels], [0.0 - distance for distance in distances])
+            return self._filtered(query, k)
+        labels, distances = graph.knn_query(query.vector, k, 1)
+        return EngineHits([ids[label] for label in labels.tolist()[0]], [0.0 - distance for distance in distances.tolist()[0]])
+
+    def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
+        rows = set(self._items.matching(query.filter or {}))
+        if not rows:
+            return EngineHits([], [])
+        labels, distances = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
+        return EngineHits([self._ids[label] for label in labels.tolist()[0]], (0.0 - distances).tolist()[0])
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         if any(query.filter for query in queries):
