@@ -110,7 +110,8 @@ def page_source(
     # Settings of one engine are compared where they were measured.
     is_swept = any(len(further.get("parameters", ())) > 1 for further in every)
     if is_swept and others:
-        verdicts = [f"{name}: {row['text']}" for (name, _), each in zip(folders, every, strict=True) for row in each["verdicts"]]
+        called = [name or Path(folder.place).name for name, folder in folders]
+        verdicts = [f"{name}: {row['text']}" for name, each in zip(called, every, strict=True) for row in each["verdicts"]]
         rules = {**rules, **_frontiers([folder.rules.get("frontier") for _, folder in folders], names)}
     if not verdicts and len(runs) > 1 and not is_swept:
         comparison, lacking = _compared(gathered, seed)

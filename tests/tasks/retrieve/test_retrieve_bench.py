@@ -11,6 +11,9 @@ import pytest
 import rankwell as rw
 from engines.scripted_server import Reply, ScriptedServer
 from rankwell.errors import BadInput
+from rankwell.experiments.pages import page_source
+from rankwell.io.result_folder import read_results
+from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.measuring import ask_rounds, plan_work
 from rankwell.tasks.retrieve.options import RetrieveOptions
@@ -203,3 +206,24 @@ def test_a_password_that_is_written_out_is_refused_before_anything_is_written(fo
 
     assert "hunter2" not in str(caught.value)
     assert not list((found_here / "bench-results").rglob("*.json"))
+
+
+def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(found_here: Path) -> None:
+    for name in ("narrow", "wide"):
+        result = rw.retrieve(
+            "engines_here:COUNTED",
+            {"q1": "one two"},
+            items={"one": "one", "two": "two"},
+            qrels={"q1": {"one": 1, "two": 1}},
+            measures="R",
+            rounds=1,
+            build={"shape": name},
+            sweep={"depth": [1, 2]},
+            intervals="none",
+        )
+        write(result, result.objects["measured"], found_here / name)
+    folders = [("", read_results(found_here / "narrow")), ("second", read_results(found_here / "wide"))]
+
+    verdicts = page_source(folders).verdicts
+
+    assert [each.partition(":")[0] for each in verdicts] == ["narrow", "second"]
