@@ -59,15 +59,19 @@ class _HnswSession(Session):
             k = len(ids)
         if query.filter:
             return self._filtered(query, k)
-        labels, distances = graph.knn_query(query.vector, k, 1)
-        return EngineHits([ids[label] for label in labels.tolist()[0]], [0.0 - distance for distance in distances.tolist()[0]])
+        found = graph.knn_query(query.vector, k, 1)
+        labels: list[int] = found[0].tolist()[0]
+        distances: list[float] = found[1].tolist()[0]
+        return EngineHits([ids[label] for label in labels], [0.0 - distance for distance in distances])
 
     def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
         rows = set(self._items.matching(query.filter or {}))
         if not rows:
             return EngineHits([], [])
-        labels, distances = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
-        return EngineHits([self._ids[label] for label in labels.tolist()[0]], (0.0 - distances).tolist()[0])
+        found = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
+        labels: list[int] = found[0].tolist()[0]
+        scores: list[float] = (0.0 - found[1]).tolist()[0]
+        return EngineHits([self._ids[label] for label in labels], scores)
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         if any(query.filter for query in queries):
