@@ -5,7 +5,10 @@ import json
 import re
 from collections.abc import Callable
 from math import isfinite
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of, shown
 from rankwell.store import Source, decode_id, encode_id
@@ -17,6 +20,7 @@ MAX_DEPTH = 100
 MAX_DIGITS = 300
 """Digits of an integer in JSON; so many are always a finite float64."""
 MAX_TOML = 1 << 24
+_CHUNK = 1 << 24
 
 _DIGITS_TO_0 = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
@@ -108,6 +112,30 @@ def _is_deep(raw: bytes) -> bool:
             return False
         marks = marks.replace(b"[]", b"").replace(b"{}", b"")
     return bool(marks)
+
+
+def trailing_commas(raw: bytes) -> list[int]:
+    """The ends of objects and lists with nothing but white space between a comma and them, in strings too."""
+    cells = np.frombuffer(raw, dtype=np.uint8)
+    ends = np.flatnonzero(cells & 0xDF == ord("]"))  # } differs from ] in that bit
+    before = ends - 1
+    while len(blank := np.flatnonzero((before >= 0) & np.isin(cells[before], bytearray(b" \t\r\n")))):
+        before[blank] -= 1
+    return ends[(before >= 0) & (cells[before] == ord(","))].tolist()
+
+
+def refuse_trailing_commas(path: Path, name: str) -> None:
+    """Raises BadLine for a comma before the end of an object or list in JSON lines, which DuckDB reads."""
+    line = 1
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            chunk, checked = chunk + file.readline(), -1
+            for place in trailing_commas(chunk):
+                if place > checked:
+                    begin, checked = chunk.rfind(b"\n", 0, place) + 1, chunk.find(b"\n", place) % (len(chunk) + 1)
+                    if text := chunk[begin:checked].strip():
+                        parse_json(text, name, line=line + chunk.count(b"\n", 0, begin))
+            line += chunk.count(b"\n")
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

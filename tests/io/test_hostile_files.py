@@ -658,3 +658,17 @@ def test_a_json_list_with_other_blanks_is_refused(character: str, tmp_path: Path
     path.write_text("[" + character + '{"_id": "a", "text": "x"}]')
     with pytest.raises(BadInput, match="expected a list of objects"):
         read_texts(path)
+
+
+@pytest.mark.parametrize("record", ['{"query": "q", "item": "a,]", "score": 2,}', '{"query": "q", "item": "b", "score": 1, \t}'])
+@pytest.mark.parametrize("begin", ["", "[", '{"query": "q", "item": "c, }", "score": 1}\n'])
+def test_a_comma_before_the_end_of_an_object_is_refused(tmp_path: Path, record: str, begin: str):
+    path, end = tmp_path / "run.jsonl", "]" if begin == "[" else "\n"
+    path.write_text(f"{begin}{record}{end}")
+
+    line = 2 if begin.endswith("\n") else 1
+    with pytest.raises(BadInput, match=rf"run\.jsonl:{line}: .*at column \d+"):
+        rw.read_ranking(path, format="jsonl")
+
+    path.write_text(f"{begin}{re.sub(',[^,]*}$', '}', record)}{end}")
+    assert rw.read_ranking(path, format="jsonl")

@@ -222,7 +222,10 @@ def _objects(path: Path) -> list[dict[str, Any]]:
     raw = content(path)
     if raw.lstrip()[:1] == b"[":
         return [_of(each, dict) for each in _of(_document(path), list)]
-    return json_lines(path)
+    try:
+        return [_of(_document(path), dict)]  # one record, whatever its lines
+    except (ValueError, Refused):
+        return json_lines(path)
 
 
 def _text(value: Any) -> str:

@@ -326,6 +326,20 @@ def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: py
     assert "new.toml is not a file of an earlier version" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("systems", ["systems = [1]", "[systems]\na = [1]"])
+def test_systems_that_are_no_tables_are_no_file_of_an_earlier_version(
+    systems: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from rankwell import cli
+
+    monkeypatch.chdir(tmp_path)
+    Path("old.toml").write_text(f'gold = "gold.json"\n{systems}\n')
+    for command in (["answers", "grid", "old.toml"], ["convert", "experiment", "old.toml", "new.toml"]):
+        monkeypatch.setattr("sys.argv", ["rankwell", *command])
+        assert cli.main() == 2
+        assert "old.toml" in capsys.readouterr().err
+
+
 def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(world: Write, monkeypatch: pytest.MonkeyPatch):
     from rankwell import cli
 

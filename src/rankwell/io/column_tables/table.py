@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
-from rankwell.documents import parse_json, read_json, unique_keys
+from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line, undamaged
 from rankwell.io.files import Request
@@ -227,6 +227,9 @@ class ColumnTable:
             self.types, self._names, _ = glimpse(path)
             self.source = parquet(path) if source.rows is None else _some_rows(path, *source.rows)
             return
+        form = "array" if head.text.startswith("[") else "newline_delimited"
+        if dialect.name == "jsonl":
+            _refuse_rest(source) if form == "array" else refuse_trailing_commas(path, source.name)
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
@@ -243,9 +246,6 @@ class ColumnTable:
             refuse_double([name.lower() for name in names])
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
-            form = "array" if head.text.startswith("[") else "newline_delimited"
-            if form == "array":
-                _refuse_rest(source)
             options = f"format='{form}', records=true, columns={columns}, compression='none', maximum_object_size=268435456"
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
@@ -371,9 +371,12 @@ class ColumnTable:
 
 
 def _refuse_rest(source: Source) -> None:
-    """Raises BadInput where something follows a JSON list, or for a vertical tab or form feed: DuckDB would leave them out."""
+    """Raises BadInput where something follows a JSON list, for a vertical tab or form feed, and for a comma before an end.
+
+    DuckDB leaves them out.
+    """
     raw = source.read().rstrip(b" \t\r\n")
-    if raw.find(b"]") != len(raw) - 1 or b"\v" in raw or b"\f" in raw:
+    if raw.find(b"]") != len(raw) - 1 or b"\v" in raw or b"\f" in raw or trailing_commas(raw):
         read_json(source, "a list of objects and nothing behind it")
 
 

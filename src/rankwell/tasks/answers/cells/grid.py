@@ -186,12 +186,15 @@ class GridCells:
     @classmethod
     def convert(cls, _stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
         """One data set, whose `vary` are the options of the evaluation; the systems keep their calls, files and parameters."""
-        if not (isinstance(content.get("systems"), dict) or "gold" in content):
+        former = content.get("systems", {})
+        if not ("systems" in content or "gold" in content) or not isinstance(former, dict):
+            return None
+        if not all(isinstance(table, dict) for table in former.values()):
             return None
         evaluation = {"vary": content["evaluation"]} if content.get("evaluation") else {}
         dataset = {"name": "questions", "command": "answers", "gold": content.get("gold", ""), **evaluation}
         shared = {name: content[name] for name in ("parameters", "chart") if name in content}
-        systems = [{"name": name, **table} for name, table in content.get("systems", {}).items()]
+        systems = [{"name": name, **table} for name, table in former.items()]
         for table in systems:
             if "call" in table:
                 table["call"] = str(table["call"]).replace("rankwell.evaluation.answering:", "rankwell.tasks.answers.answering:")
