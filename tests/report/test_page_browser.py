@@ -551,7 +551,7 @@ def test_every_sign_says_what_it_means(browser: Page, tmp_path: Path):
             assert title == label
             seen[re.sub(r"\d+", "0", text)] = title
 
-    assert {"–", "B > 0", "B 0 ↓0", "A 0 ↑0"} <= set(seen), seen
+    assert {"–", "B –", "B 0 ↓0", "A 0 ↑0"} <= set(seen), seen
     assert re.fullmatch(r"Rank \d+ in B, \d+ ranks? lower here", seen["B 0 ↓0"])
     browser.press("?")
     assert "B 9 ↑8" in browser.find("#help").text
