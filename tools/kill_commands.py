@@ -194,10 +194,14 @@ def start(line: str, place: Path) -> subprocess.Popen[bytes]:
 
 
 def state(place: Path, *, timed: bool) -> str:
-    """The digest of all outputs, without drafts, times and what resumes."""
+    """The digest of all outputs, without locks, drafts, times and what resumes."""
     total, varying = hashlib.sha256(), (*VARYING, *(TIMED if timed else ()))
     for path in sorted(place.glob("out*/**/*")) + sorted(place.glob("out*")):
-        if path.is_file() and not path.name.endswith(varying) and not re.search(r"\.part|/(kept|cache)/", path.as_posix()):
+        if (
+            path.is_file()
+            and not path.name.endswith(varying)
+            and not re.search(r"\.part|/(kept|cache)/|/\.", path.relative_to(place).as_posix())
+        ):
             content = path.read_bytes()
             if timed and path.name == "table.csv":
                 rows = list(csv.DictReader(content.decode().splitlines()))
