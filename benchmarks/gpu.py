@@ -1,6 +1,6 @@
 """Search on a GPU against a plain half-precision product on the same card: python benchmarks/gpu.py [--rounds 5] [--k 100]
 
-    [--items 1000000] [--queries 20000] [--growth 20000]
+    [--items 4000000] [--queries 200000] [--growth 20000]
 
 The share is that of the rate of `queries @ items.T` in float16, 768 dimensions, written to memory and not looked at. Candidates
 take turns; the median of the rounds counts. Beside them faiss and cuVS where they are installed with GPU support, and plain
@@ -87,15 +87,15 @@ def print_growth(n: int, k: int) -> None:
 
 
 def without_kernel(work: Callable[[], object]) -> Callable[[], object]:
-    """The same search with products that are written to memory."""
-    from rankwell.neighbours.torch_device import sweep
+    """The same search without Triton: products and lists are written to memory."""
+    from rankwell.neighbours.torch_device import fused
 
     def _work() -> object:
-        before, sweep.fused_kernel = sweep.fused_kernel, lambda _: None
+        before, fused.is_available = fused.is_available, lambda: False
         try:
             return work()
         finally:
-            sweep.fused_kernel = before
+            fused.is_available = before
 
     return _work
 
@@ -129,10 +129,10 @@ def peers(queries: Any, items: Any, k: int) -> dict[str, Callable[[], object]]:
 def race(n: int, n_queries: int, k: int, rounds: int) -> None:
     import torch
 
-    items = np.random.default_rng(3).standard_normal((n, D), dtype=np.float32).astype(np.float16)
-    items[1::50] = items[::50]
-    queries = np.random.default_rng(4).standard_normal((n_queries, D), dtype=np.float32).astype(np.float16)
-    left, right = (torch.from_numpy(each).cuda() for each in (queries, items))
+    generator = torch.Generator("cuda").manual_seed(3)
+    left, right = (torch.randn(size, D, generator=generator, dtype=torch.float16, device="cuda") for size in (n_queries, n))
+    right[1::50] = right[::50]
+    queries, items = left.cpu().numpy(), right.cpu().numpy()
 
     def _product() -> None:
         for part in left.split(4096):
@@ -173,7 +173,7 @@ def race(n: int, n_queries: int, k: int, rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("rounds", 5), ("k", 100), ("items", 1_000_000), ("queries", 20_000), ("growth", 20_000)):
+    for name, default in (("rounds", 5), ("k", 100), ("items", 4_000_000), ("queries", 200_000), ("growth", 20_000)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     if not importlib.util.find_spec("torch"):

@@ -672,3 +672,20 @@ def test_a_comma_before_the_end_of_an_object_is_refused(tmp_path: Path, record: 
 
     path.write_text(f"{begin}{re.sub(',[^,]*}$', '}', record)}{end}")
     assert rw.read_ranking(path, format="jsonl")
+
+
+@pytest.mark.parametrize("packed", ["gzip", "zstd", ""])
+def test_an_array_of_numbers_is_read_to_the_end_of_its_file(tmp_path: Path, packed: str):
+    pack = {"gzip": gzip.compress, "zstd": zstandard.ZstdCompressor().compress, "": bytes}[packed]
+    content, path = npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", np.ones(2).tobytes()), tmp_path / "a.npy"
+
+    path.write_bytes(pack(content))
+    assert list(read_numbers(path)) == [1, 1]
+    path.write_bytes(pack(content + b"more"))
+    with pytest.raises(BadInput, match=r"a\.npy: more follows the array"):
+        read_numbers(path)
+    if packed:
+        whole = pack(content)
+        path.write_bytes(whole[:-6] + b"\x00" * 6 if packed == "gzip" else whole + b"junk")
+        with pytest.raises(BadInput, match=r"a\.npy"):
+            read_numbers(path)

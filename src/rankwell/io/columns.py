@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.core.tables.arrays import MAGIC, read_npy
+from rankwell.core.tables.arrays import MAGIC, read_only_npy
 from rankwell.core.tables.columns import id_text
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadLine, BadScore, kind_of
@@ -46,7 +46,7 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
 def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an array has no options
     """The numbers of an `.npy` array with one dimension, or with one column; nothing pickled is opened."""
     with source.open() as stream:
-        array = read_npy(stream)
+        array = read_only_npy(stream)
     if array.dtype.kind not in "fiub" or array.size != len(array if array.ndim else [0]):
         raise BadInput(f"an array of {array.dtype} of shape {array.shape}; expected a single column of numbers.")
     return array.reshape(-1).astype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints, Judgments
-from rankwell.core.tables.arrays import MAGIC, read_npy
+from rankwell.core.tables.arrays import MAGIC, read_only_npy
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, kind_of, shown
@@ -92,7 +92,7 @@ def _mask(source: Source) -> Any:
     with naming(source.name):
         if source.head(6) == MAGIC:
             with source.open() as stream:
-                return read_npy(stream)
+                return read_only_npy(stream)
         listed = read_json(source, "an .npy array or a JSON list of 0 and 1")
         try:
             return np.array(listed, dtype=np.float64)

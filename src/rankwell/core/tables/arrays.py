@@ -142,6 +142,14 @@ def read_npy(stream: IO[bytes]) -> NDArray[Any]:
     return np.frombuffer(content, dtype=kind).reshape(shape, order="F" if fortran else "C")
 
 
+def read_only_npy(stream: IO[bytes]) -> NDArray[Any]:
+    """The array that a stream holds and nothing else, so that compressed content is verified to its end. Raises BadInput."""
+    array = read_npy(stream)
+    if stream.read(1):
+        raise BadInput("more follows the array; expected one array and nothing behind it. Write it again.")
+    return array
+
+
 def _refuse_void(shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
     if 0 not in shape and math.prod(shape) > 1:
         raise BadInput(f"{' × '.join(map(str, shape))} cells of no bytes ({kind.name}); expected numbers.")

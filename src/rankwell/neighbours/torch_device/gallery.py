@@ -18,6 +18,8 @@ else:
     from rankwell.neighbours.torch_device import torch
 
 _SHARE = 2  # the gallery may take this part of the free memory
+_COPIED, _POINTED = 1 << 30, 1 << 40
+"""Bytes of items that are scored at once, where they are copied to the device, and where they are there."""
 
 
 def free_memory(device: torch.device) -> int:
@@ -87,10 +89,16 @@ class Gallery:
                     block.record_stream(current)
                 yield number * self._step, block
 
-    def rows(self, positions: Tensor) -> Tensor:
-        """(n, d) the items of some positions, as stored; each is copied once where they are not on the device."""
+    @property
+    def most_rows(self) -> int:
+        """Number of positions that `rows` should be asked for at once, so that copies fit the memory."""
+        width = self._items.dimensions * self._items.vectors.dtype.itemsize
+        return max(1, (_COPIED if self._all is None else _POINTED) // width)
+
+    def rows(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """A table with the items of some positions, as stored, and their rows in it; each is copied once unless it is there."""
         if self._all is not None:
-            return self._all[positions]
+            return self._all, positions
         some, inverse = torch.unique(positions, return_inverse=True)
         wanted: Ints = some.cpu().numpy()
-        return on_device(np.asarray(self._items.vectors)[wanted], self._device)[inverse]
+        return on_device(np.asarray(self._items.vectors)[wanted], self._device), inverse

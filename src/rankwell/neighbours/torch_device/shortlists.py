@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import width
 from rankwell.core.kernels.similarity import Space
+from rankwell.neighbours.torch_device import fused
 
 if TYPE_CHECKING:
     import torch
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 else:
     from rankwell.neighbours.torch_device import torch
 
-_CELLS = 1 << 24
+_CELLS = {"cuda": 1 << 30, "cpu": 1 << 24}
 _PATIENCE = 8
 
 
@@ -24,6 +25,7 @@ class DeviceShortlist:
     """Up to `width` candidates per query, in any order; those that cannot be among the best k any more are dropped.
 
     score: exact scores of (rows, positions). is_excluded: whether the pairs of (rows, positions) are excluded, None for none.
+    fuses: whether a kernel drops them.
     """
 
     def __init__(
@@ -33,9 +35,12 @@ class DeviceShortlist:
         squares: Tensor,
         score: Callable[[Tensor, Tensor], Tensor],
         is_excluded: Callable[[Tensor, Tensor], Tensor] | None,
+        *,
+        fuses: bool,
     ) -> None:
         n, device = len(squares), squares.device
         self._k, self._space, self._squares, self._score, self._is_excluded = k, space, squares, score, is_excluded
+        self._fuses = fuses
         self.width = width(k)
         self._most = k + (self.width - k) // 2
         self.count = torch.zeros(n, dtype=torch.int32, device=device)
@@ -80,12 +85,18 @@ class DeviceShortlist:
         return torch.nonzero(self.count > self._most)[:, 0]
 
     def _parts(self, rows: Tensor) -> tuple[Tensor, ...]:
-        return rows.split(max(1, _CELLS // (self.width * 64))) if len(rows) else ()
+        cells = _CELLS.get(rows.device.type, _CELLS["cpu"])
+        return rows.split(max(1, cells // (self.width * 64))) if len(rows) else ()
 
     def drop(self, rows: Tensor) -> None:
         """Raises `entry` to what the candidates of some queries show, and drops those below it and those that are excluded."""
         for part in self._parts(rows):
             position = self.position[part]
+            if self._fuses:
+                excluded = None if self._is_excluded is None else self._is_excluded(part[:, None].expand_as(position), position)
+                lists = fused.Lists(self.count, self.position, self.upper, self.lower)
+                fused.prune(part, lists, self._floor, self.entry, excluded, self._k)
+                continue
             stays = self._slots < self.count[part][:, None]
             if self._is_excluded is not None:
                 stays &= ~self._is_excluded(part[:, None].expand_as(position), position)

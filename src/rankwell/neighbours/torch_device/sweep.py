@@ -29,6 +29,8 @@ _LOWEST = -3e38  # above minus infinity, which marks excluded pairs
 _CELLS = {"cuda": 1 << 27, "cpu": 1 << 22}
 """Products that are made at a time, where they are written to memory."""
 _GROWTH = 1.5
+_FIRST = 8
+"""Items of the first part for each of the best k."""
 # An exact score on a GPU takes as long as about 2,000 products in float32; one product in a thousand is in doubt before a tile of
 # queries goes on with the next precision.
 _DOUBTFUL, _FREE = 1024, 32
@@ -147,9 +149,9 @@ class _DeviceFindings:
             products.masked_fill_(self._is_excluded(rows[:, None], positions[None, :]), -np.inf)
         return products
 
-    def _score(self, rows: Tensor, items: Tensor) -> Tensor:
-        """Exact scores of queries with vectors as stored."""
-        return score_rows(self._queries.raw[rows], items, self._vectors.metric)
+    def _score(self, rows: Tensor, items: tuple[Tensor, Tensor]) -> Tensor:
+        """Exact scores of queries with rows of a table of vectors as stored."""
+        return score_rows((self._queries.raw, rows), items, self._vectors.metric)
 
 
 class _DeviceLists(_DeviceFindings):
@@ -158,18 +160,21 @@ class _DeviceLists(_DeviceFindings):
     def __init__(self, search: TorchSearch, first: int, queries: Rows, k: int) -> None:
         super().__init__(search, first, queries)
         self._k, self._level, self._dropped = k, HALF, 0
-        self.shortlist = DeviceShortlist(k, search.space, self._squares, self._score_positions, self._is_excluded)
+        fuses = search.append is not None
+        self.shortlist = DeviceShortlist(k, search.space, self._squares, self._score_positions, self._is_excluded, fuses=fuses)
         self._every = torch.arange(self._n, device=search.device)
 
     def _score_positions(self, rows: Tensor, positions: Tensor) -> Tensor:
-        return self._score(rows, self._search.gallery.rows(positions))
+        gallery = self._search.gallery
+        parts = zip(rows.split(gallery.most_rows), positions.split(gallery.most_rows), strict=True)
+        return torch.cat([self._score(row, gallery.rows(part)) for row, part in parts])
 
     def take(self, start: int, items: Rows) -> None:
-        """Takes in a block: the first ones by and by, so that lists do not overflow before bounds have risen."""
+        """Takes in a block: the first items by and by, so that few of each part reach the bounds that those before it set."""
         done, n = 0, len(items.low)
         while done < n:
             seen = start + done
-            stop = n if self._search.append is None or not seen else min(n, done + max(seen // 2, self._k))
+            stop = min(n, done + max(seen // 2, _FIRST * self._k))
             part = items.part(slice(done, stop)) if (done, stop) != (0, n) else items
             self._take(seen, part)
             done = stop
@@ -259,7 +264,7 @@ class _DeviceCounts(_DeviceFindings):
             return False
         self._above[tile] += above
         row = tile[row]
-        near, mine = self._score(row, items.raw[column]), self._scores[row, which]
+        near, mine = self._score(row, (items.raw, column)), self._scores[row, which]
         at, one = (row, which), torch.ones_like(row)
         is_tied, column = near == mine, column + start
         order = column if self._order is None else self._order[column]

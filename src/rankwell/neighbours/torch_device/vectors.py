@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.similarity import Metric, Space
+from rankwell.neighbours.torch_device import fused
 
 if TYPE_CHECKING:
     import torch
@@ -19,6 +20,10 @@ else:
 HALF, SINGLE, DOUBLE = range(3)
 """Levels of precision of products, each with its own bound."""
 _CELLS = 1 << 24
+_FUSED = 8
+"""So many times as many sums are made at once by a kernel, which keeps no products."""
+Pointed = tuple["Tensor", "Tensor"]
+"""A table and rows of it."""
 _AS_STORED = ("torch.float16", "torch.int8", "torch.uint8")
 _SWITCHES = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation")
 
@@ -198,27 +203,40 @@ def _has_wide_output() -> bool:
     return tuple(int(number) for number in torch.__version__.split("+")[0].split(".")[:2] if number.isdecimal()) >= (2, 8)
 
 
-def score_rows(left: Tensor, right: Tensor, metric: Metric) -> Tensor:
-    """(pairs,) exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its sums, nothing fused."""
-    step = max(1, _CELLS // left.shape[1])
-    parts = [_scored(*pair, metric) for pair in zip(left.split(step), right.split(step), strict=True)]
-    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64, device=left.device)
+def score_rows(left: Pointed, right: Pointed, metric: Metric) -> Tensor:
+    """(pairs,) exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its sums, nothing fused.
 
-
-def _scored(left: Tensor, right: Tensor, metric: Metric) -> Tensor:
-    one, other = left.double(), right.double()
+    left, right: a table, contiguous, and the row of each pair in it.
+    """
     if metric == "l2":
-        one = one - other
-        return 0.0 - _square_root(_folded_sum(one * one))
-    scores = _folded_sum(one * other)
+        return 0.0 - _square_root(_sums(left, right, is_distance=True))
+    scores = _sums(left, right)
     if metric == "cosine":
-        scores = scores / _square_root(_folded_sum(one * one) * _folded_sum(other * other))
+        scores = scores / _square_root(_sums(left, left) * _sums(right, right))
     return scores + 0.0
 
 
 def _square_root(values: Tensor) -> Tensor:
     # On processors torch may round the last bit another way; NumPy and CUDA round correctly.
     return torch.from_numpy(np.sqrt(values.numpy())) if values.device.type == "cpu" else torch.sqrt(values)
+
+
+def _sums(left: Pointed, right: Pointed, *, is_distance: bool = False) -> Tensor:
+    """(pairs,) the sums of products, or of squared differences, in the order of `similarity.sum_rows`."""
+    is_fused = has_tensor_cores(left[0].device) and fused.is_available()
+    step = max(1, _CELLS // left[0].shape[1]) * (_FUSED if is_fused else 1)
+    parts = [torch.zeros(0, dtype=torch.float64, device=left[0].device)]
+    for rows in zip(left[1].split(step), right[1].split(step), strict=True):
+        sides = tuple(zip((left[0], right[0]), rows, strict=True))
+        if is_fused:
+            terms = fused.fold(*sides, is_distance=is_distance)
+        else:
+            one, other = (table[row].double() for table, row in sides)
+            if is_distance:
+                one = other = one - other
+            terms = one * other
+        parts.append(_folded_sum(terms))
+    return torch.cat(parts)
 
 
 def _folded_sum(terms: Tensor) -> Tensor:
