@@ -299,10 +299,10 @@ def counting(name, kernel):
 
 for name in launches:
     setattr(fused, name, counting(name, getattr(fused, name)))
-options = {"k": 5, "exclude": "self", "groups": Groups([0] * 6, [row % 3 for row in range(300)])}
+options = {"k": 5, "exclude": "self", "groups": Groups([0] * 3, [row % 3 for row in range(300)])}
 for name, metric in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
     items = np.load(name)
-    found = search(items[:6], items, metric=metric, backend="torch", item_block=200, **options)
+    found = search(items[:3], items, metric=metric, backend="torch", item_block=200, **options)
     print((found.positions.tobytes() + found.scores.tobytes()).hex())
 generator = torch.Generator().manual_seed(1)
 for d in (1, 24, 49, 96):
@@ -327,6 +327,6 @@ def test_the_kernels_in_tritons_interpreter_give_the_bytes_of_numpy(tmp_path):
 
     assert done.returncode == 0, done.stderr
     *found, appended, pruned = done.stdout.split()
-    options = {"k": 5, "exclude": "self", "groups": Groups([0] * 6, [row % 3 for row in range(300)])}
-    assert found == [lists(tables[name][:6], tables[name], metric=metric, **options).hex() for name, metric in cases]
+    options = {"k": 5, "exclude": "self", "groups": Groups([0] * 3, [row % 3 for row in range(300)])}
+    assert found == [lists(tables[name][:3], tables[name], metric=metric, **options).hex() for name, metric in cases]
     assert min(int(appended), int(pruned)) >= len(cases)

@@ -327,7 +327,7 @@ def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: py
 
 
 @pytest.mark.parametrize("systems", ["systems = [1]", "[systems]\na = [1]"])
-def test_systems_that_are_no_tables_are_no_file_of_an_earlier_version(
+def test_systems_other_than_tables_are_refused(
     systems: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     from rankwell import cli

@@ -91,7 +91,7 @@ class Gallery:
 
     @property
     def most_rows(self) -> int:
-        """Number of positions that `rows` should be asked for at once, so that copies fit the memory."""
+        """Number of positions that `rows` should get at once, so that copies fit the memory."""
         width = self._items.dimensions * self._items.vectors.dtype.itemsize
         return max(1, (_COPIED if self._all is None else _POINTED) // width)
 
