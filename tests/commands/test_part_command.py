@@ -110,6 +110,7 @@ def test_a_part_of_a_killed_process_is_not_running(work: Path):
         ({}, ["work", "1", "--status"], "--status shows all parts"),
         ({}, ["work", "1", "--threads", "0"], "--threads '0': expected a positive integer"),
         ({}, ["nowhere", "1"], "nowhere is not a work folder: it has no plan.json"),
+        ({}, ["nowhere"], "nowhere is not a work folder: it has no plan.json"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_exit_code_2(

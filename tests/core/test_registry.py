@@ -108,6 +108,12 @@ def test_a_name_that_cannot_be_understood_says_what_would_be(text: str, message:
     assert text in str(caught.value)
 
 
+def test_a_number_that_is_smaller_than_every_float_is_not_zero():
+    with pytest.raises(BadUsage, match="'1e-400'"):
+        parse_measure("RBP(p=1e-400)")
+    assert str(parse_measure("RBP(p=0.0e5)")) == str(parse_measure("RBP(p=0)"))
+
+
 @pytest.mark.parametrize("measure", ["P@" + "-" * 5_000, "P@" + "-" * 2_900, "AP" + "-l1" * 5_000, "AP-l" + "9" * 5_000])
 def test_a_long_text_that_is_not_a_measure_is_bad_usage(measure: str):
     with pytest.raises((BadUsage, UnknownName)):

@@ -150,3 +150,6 @@ def test_constants_are_parameters_of_a_session():
             assert session.search(EngineQuery("q", "events"), 5).ids == ["sched"]
             with pytest.raises(BadInput, match=r"b is 2; expected k1 from 0, and b from 0 to 1"):
                 session.configure({"b": 2.0})
+            for k1 in (float("nan"), float("inf")):
+                with pytest.raises(BadInput, match=rf"k1 is {k1}"):
+                    session.configure({"k1": k1})

@@ -399,6 +399,8 @@ def _read(text: str) -> Any:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
+    if isinstance(value, float) and not value and re.search(r"[1-9]", re.split("[eE]", text)[0]):
+        return text  # 1e-400 is not 0
     if isinstance(value, dict):
         # A key that is there twice has no single meaning.
         return text if len(value) < len(_split(text[1:-1])) else tuple(value.items())

@@ -210,7 +210,7 @@ class _FtsSession(Session):
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         chosen = {**self._chosen, **values}
-        if chosen["k1"] < 0 or not 0 <= chosen["b"] <= 1:
+        if not (0 <= chosen["k1"] < math.inf and 0 <= chosen["b"] <= 1):
             raise BadInput(f"k1 is {chosen['k1']:g} and b is {chosen['b']:g}; expected k1 from 0, and b from 0 to 1.")
         self._chosen = chosen
 

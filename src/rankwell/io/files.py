@@ -443,7 +443,8 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:
         request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
-    entry = _recognised(Head.of(source), holds, request) if name is None else named_format(name, holds)
+    with naming(source.name):
+        entry = _recognised(Head.of(source), holds, request) if name is None else named_format(name, holds)
     part = part or (name or "").partition(":")[2]
     if part and not entry.parts:
         raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
