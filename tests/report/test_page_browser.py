@@ -445,6 +445,12 @@ def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp
     assert browser.find("#shown").text == "20 of 40 queries"
     assert browser.texts("#active .chip") == ["failed by: reader", "why: wrong answer"]
     assert browser.texts("#filters .attribute label") == ["failed by", "why"]
+    # The worst of A come first: B is what it is compared with.
+    assert browser.find("#presets [data-sort=worst]").get_attribute("title") == "Worst value of A first"
+    shown = browser.run("Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))")
+    values = [data["queries"]["values"][0][0][query] for query in shown]
+    assert len(values) > 9
+    assert values == sorted(values)
     browser.open(written(tmp_path, data))
     browser.click(".warnings a")
     assert browser.find("#presets [data-sort=unjudged]").get_attribute("aria-pressed") == "true"

@@ -250,7 +250,7 @@ def _written(rng: random.Random, case: Case, folder: Path) -> tuple[Path, Case]:
     columns = _columns(rng, case, 0, size, wide, 0)
     if single:
         columns[2] = columns[2].cast(pa.float32())
-    scores = [None if value is None else -value if ranked else value for value in columns[2].to_pylist()]
+    scores = [None if value is None else (-value or 0) if ranked else value for value in columns[2].to_pylist()]  # no -0.0
     if case.utf8 and rng.random() < 0.3:
         columns[0] = columns[0].dictionary_encode()
     table = pa.table(columns, names=names)

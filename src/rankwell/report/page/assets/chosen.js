@@ -31,6 +31,11 @@ export const FILTERS = ["search", "differ", "ranges", "flags", "attributes", "ta
 
 export const chosen = structuredClone(START);
 
+/** The run whose worst queries come first: where failures are counted they are those of A, whose reference B is. */
+export function worstSide() {
+  return chosen.b === null || data.failures?.length ? "a" : "b";
+}
+
 export function comparedRuns() {
   return chosen.b === null ? [chosen.a] : [chosen.a, chosen.b];
 }

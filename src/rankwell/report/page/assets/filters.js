@@ -1,7 +1,7 @@
 // The column of filters, the chips of those in use, and the bar above the table.
 
 import {choose} from "./address.js";
-import {chosen, filtersSet, measureFor, offered, START, withoutFilters} from "./chosen.js";
+import {chosen, filtersSet, measureFor, offered, START, withoutFilters, worstSide} from "./chosen.js";
 import {allQueries, data, measures, queries, runs} from "./data.js";
 import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
@@ -52,7 +52,7 @@ function labelOf(control) {
 export function presets() {
   const single = START.b === null;
   return [
-    ["worst", say.worst, single ? say.worstTitle : say.worstOfB],
+    ["worst", say.worst, single ? say.worstTitle : say.worstOf(worstSide().toUpperCase())],
     single ? null : ["loss", say.loss, say.lossTitle],
     single ? null : ["gain", say.gain, say.gainTitle],
     // Lists beside the page are not all here to be compared.

@@ -1,6 +1,6 @@
 // The queries shown, and their order.
 
-import {chosen, comparedRuns} from "./chosen.js";
+import {chosen, comparedRuns, worstSide} from "./chosen.js";
 import {allQueries, data, firstOf, firstRows, flagsOf, ITEM, measures, queries, valueOf} from "./data.js";
 import {hasAnyTag} from "./notes.js";
 import {folded} from "./terms.js";
@@ -47,7 +47,7 @@ export function senseOf(delta, measure = measures[chosen.measure]) {
 // A key per order: what is compared, smallest first; null stands last whatever the direction.
 /** @type {Record<string, (query: Query) => number | string | null>} */
 export const ORDERS = {
-  worst: query => towardsBetter(chosen.b === null ? valueA(query) : valueB(query)),
+  worst: query => towardsBetter(worstSide() === "a" ? valueA(query) : valueB(query)),
   loss: query => towardsBetter(deltaOf(query)),
   gain: query => negative(towardsBetter(deltaOf(query))),
   random: query => shuffled(query, chosen.seed),
@@ -180,7 +180,7 @@ function within([low, high], valueFor) {
 }
 
 /** The first relevant rank of the run whose worst queries are shown. @param {Query} query */
-const firstRank = query => firstOf(chosen.b ?? chosen.a, query) ?? Infinity;
+const firstRank = query => firstOf(/** @type {Run} */ (chosen[worstSide()]), query) ?? Infinity;
 
 /**
  * The queries shown, in order; what is not known stands last. Equal ones stay in the order of the data, but of equally bad ones

@@ -1,7 +1,7 @@
 // The table of queries: only the rows in sight are built, so that thousands scroll smoothly.
 
 import {addressText, choose} from "./address.js";
-import {chosen} from "./chosen.js";
+import {chosen, worstSide} from "./chosen.js";
 import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
 import {$, button, el, glyph, icon, isolated, orMissing, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
@@ -237,7 +237,7 @@ function drawEmpty() {
 /** The column of the order, and whether its values rise. */
 function sortedColumn() {
   const falls = lowerIsBetter() !== chosen.reversed;
-  if (chosen.sort === "worst") return [chosen.b === null ? "a" : "b", falls ? "descending" : "ascending"];
+  if (chosen.sort === "worst") return [worstSide(), falls ? "descending" : "ascending"];
   if (chosen.sort === "loss") return ["delta", falls ? "descending" : "ascending"];
   if (chosen.sort === "gain") return ["delta", falls ? "ascending" : "descending"];
   if (chosen.sort === "unjudged") return ["unjudged", chosen.reversed ? "ascending" : "descending"];

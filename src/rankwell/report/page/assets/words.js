@@ -202,7 +202,8 @@ export const say = {
   // Orders and filters.
   worst: "Worst",
   worstTitle: "Worst value first",
-  worstOfB: "Worst value of B first",
+  /** @param {string} run */
+  worstOf: run => `Worst value of ${run} first`,
   loss: "Biggest loss",
   lossTitle: "Where B is furthest behind A",
   gain: "Biggest gain",
