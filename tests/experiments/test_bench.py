@@ -685,7 +685,7 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
         ),
         ('name = "low"', 'name = "lov"', r"there is no 'runs/lov.run'; did you mean 'runs/low.run'\?"),
         ('"evaluate"', '"evaluat"', r"bench.toml:8: dataset 'runs': command: unknown command 'evaluat'; .*'evaluate'"),
-        ('"evaluate"', '"search"', r"unknown command 'search'; known are agree, answers, captions"),
+        ('"evaluate"', '"search"', r"unknown command 'search'; known are agree, answers, beyond, captions"),
         ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; expected an integer"),
         ("seed = 1", "seed = true", r"options.seed is True; expected an integer"),
         ("seed = 1", "sead = 1", r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you mean 'seed'"),

@@ -204,20 +204,20 @@ def test_a_protocols_figures_stand_named_after_n_and_its_keys_before_the_mean():
     header, _, line = printed(LEVELS).splitlines()
 
     assert header.split() == ["measure", "direction", "k", "mean", "sd", "n", "ceiling", "chance", "coverage", "p"]
-    assert line.split() == ["AP", "t2v", "5", "0.5000", "0.1000", "3", "1.0000", "0.0429", "0.6552", "1.234e-05"]
+    assert line.split() == ["AP", "t2v", "5", "0.5000", "0.1000", "3", "1.0000", "0.0429", "0.6552", "<", "0.0001"]
 
 
 def test_levels_are_in_the_unit_of_the_mean_and_shares_are_not():
     row = {**LEVELS[0], "unit": "percent", "mean": 50.0, "sd": 10.0, "ceiling": 100.0, "chance": None}
 
-    assert printed([row]).splitlines()[2].split()[-4:] == ["100.00", "–", "0.6552", "1.234e-05"]
+    assert printed([row]).splitlines()[2].split()[-5:] == ["100.00", "–", "0.6552", "<", "0.0001"]
 
 
 def test_on_a_narrow_terminal_every_figure_has_its_name():
     lines = printed(LEVELS, width=32).splitlines()
 
     assert lines[0] == "AP · t2v · 5"
-    told = ("mean 0.5000", "sd 0.1000", "n 3", "ceiling 1.0000", "chance 0.0429", "coverage 0.6552", "p 1.234e-05")
+    told = ("mean 0.5000", "sd 0.1000", "n 3", "ceiling 1.0000", "chance 0.0429", "coverage 0.6552", "p < 0.0001")
     assert "".join(lines[1:]) == "".join(f"  {each}" for each in told)
 
 

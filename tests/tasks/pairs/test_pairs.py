@@ -307,11 +307,12 @@ def test_the_folder_holds_the_figures_and_every_pair(folder, run):
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == again
 
 
-def test_the_table_shows_small_p_values_in_four_digits(folder, run):
+def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
     text, notes = run("gold.txt", "sim.npy", "--intervals", "none")
 
     expected = stats.spearmanr(np.loadtxt("gold.txt"), np.load("sim.npy")).pvalue
-    assert f"{expected:.4g}" in text
+    assert expected < 0.0001
+    assert text.count("< 0.0001") >= 1
     assert "calibrated by" in notes
 
 

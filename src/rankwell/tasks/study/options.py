@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from rankwell.core.options import Input, Option
 from rankwell.errors import BadUsage
-from rankwell.report.present import JobsOption
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
@@ -196,7 +195,7 @@ class ModelOptions:
     longest: int = 20_000
     timeout: float = 120.0
     attempts: int = 6
-    jobs: JobsOption = 1
+    jobs: Annotated[int, Option(("--jobs", "-j"))] = 1
 
     def __post_init__(self) -> None:
         for name in ("max_tokens", "longest", "attempts", "jobs"):

@@ -26,7 +26,9 @@ def intra_list_diversity(
     by: categories (Jaccard distance, 1 less the share of the categories of both that both have; 0 for two items without any), or
     embeddings (1 less the cosine).
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["war", "drama"]})
     >>> intra_list_diversity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), categories=labels))).tolist()
     [0.5]
@@ -66,9 +68,11 @@ def miscalibration(
     an item is divided equally among its categories. discount: weight of a rank in q, as for `Gini`. A query is not counted
     without items, or without interactions with items that have a category.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["drama"]})
-    >>> about = ItemAttributes(items=("a", "b"), categories=labels, histories={"u": np.array([0, 1])})
+    >>> about = ItemAttributes(items=("a", "b"), categories=labels, popularity=np.ones(2, int), histories={"u": np.array([0, 1])})
     >>> miscalibration(ItemLists(("u",), np.array([[1, 0]]), about)).round(6).tolist()
     [0.0]
     """

@@ -38,7 +38,9 @@ def attention_weighted_rank_fairness(
     An item of several groups is divided equally among them. target: the groups' shares of the catalogue, or equal ones. A query
     without items of any group is not counted.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
     >>> about = ItemAttributes(items=("a", "b"), groups=groups, in_catalogue=np.ones(2, dtype=bool))
     >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
@@ -121,7 +123,9 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it depends on the length of a list
     alone unless rankings are drawn at random.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
     >>> exposure_disparity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), groups=groups))).tolist()
     [1.25]
@@ -142,7 +146,9 @@ def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     Items of one grade should have the same: the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
     It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ expected². p, by: as for `EED`.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades={"u": {0: 1.0}})
     >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), about), by="items").tolist()
     [1.25]
@@ -159,7 +165,9 @@ def exposure_loss(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: 
 
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades={"u": {0: 1.0}})
     >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), about), by="items").tolist()
     [0.5]

@@ -30,7 +30,9 @@ def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "inte
     of: shares of the users (inverse user frequency) or of all interactions (free discovery). An item without interactions, whose
     self-information is infinite, counts as having one. A query without items is not counted.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
     >>> novelty(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
     [2.0]
@@ -51,7 +53,9 @@ def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "inte
 def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
     """The mean number of users who interacted with each of the first `k` items. A query without items is not counted.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
     >>> popularity(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
     [2.5]
@@ -70,7 +74,9 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     The most popular items are the list that is expected without any system; `head` is its length, k unless it is said. Of items
     with as many users the one with the first id, by its bytes, is the more popular.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8, grades={"u": {0: 1.0, 1: 1.0}})
     >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
     [0.5]

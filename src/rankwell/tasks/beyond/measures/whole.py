@@ -21,6 +21,7 @@ _NONE = math.nan
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     """The share of the catalogue that is among the first `k` items of at least one list.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c", "d"), in_catalogue=np.ones(4, dtype=bool))
@@ -46,6 +47,7 @@ def gini(
     RecBole and LensKit, which never gives 1. discount: the exposure of a rank, 1 (none), 1 / log2(max(rank, 2)) (log), or
     p^(rank - 1) (geometric).
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c"), in_catalogue=np.ones(3, dtype=bool))
@@ -77,6 +79,7 @@ def entropy(
     form: in bits, in nats, or the mean contribution of an exposed item in nats, which RecBole calls the entropy. discount: as for
     `Gini`. It needs no catalogue, for items without exposure add nothing.
 
+    >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c"))
