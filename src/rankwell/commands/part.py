@@ -31,10 +31,10 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
         found = WorkFolder(work, read_plan(work))
         return Output("\n".join(_lines(found.states(verified=found.place.is_local), found.plan.parts)) + "\n")
     if index is None:
-        read_plan(work)
-    number = _number_of_job() if index is None else index
-    record = compute_part(work, number)
-    return Output(notes=(Aside(f"part {number} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
+        read_plan(work)  # a folder without a plan is refused before a missing index
+        index = _number_of_job()
+    record = compute_part(work, index)
+    return Output(notes=(Aside(f"part {index} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
 
 
 def _number_of_job() -> int:

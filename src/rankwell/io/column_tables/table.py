@@ -229,7 +229,10 @@ class ColumnTable:
             return
         form = "array" if head.text.startswith("[") else "newline_delimited"
         if dialect.name == "jsonl":
-            _refuse_rest(source) if form == "array" else refuse_trailing_commas(path, source.name)
+            if form == "array":
+                _refuse_rest(source)
+            else:
+                refuse_trailing_commas(path, source.name)
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]

@@ -18,7 +18,7 @@ else:
     from rankwell.neighbours.torch_device import torch
 
 _SHARE = 2  # the gallery may take this part of the free memory
-_COPIED, _POINTED = 1 << 30, 1 << 40
+_COPIED, _RESIDENT = 1 << 30, 1 << 40
 """Bytes of items that are scored at once, where they are copied to the device, and where they are there."""
 
 
@@ -93,7 +93,7 @@ class Gallery:
     def most_rows(self) -> int:
         """Number of positions that `rows` should get at once, so that copies fit the memory."""
         width = self._items.dimensions * self._items.vectors.dtype.itemsize
-        return max(1, (_COPIED if self._all is None else _POINTED) // width)
+        return max(1, (_COPIED if self._all is None else _RESIDENT) // width)
 
     def rows(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """A table with the items of some positions, as stored, and their rows in it; each is copied once unless it is there."""

@@ -22,7 +22,7 @@ HALF, SINGLE, DOUBLE = range(3)
 _CELLS = 1 << 24
 _FUSED = 8
 """So many times as many sums are made at once by a kernel, which keeps no products."""
-Pointed = tuple["Tensor", "Tensor"]
+TableRows = tuple["Tensor", "Tensor"]
 """A table and rows of it."""
 _AS_STORED = ("torch.float16", "torch.int8", "torch.uint8")
 _SWITCHES = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation")
@@ -203,7 +203,7 @@ def _has_wide_output() -> bool:
     return tuple(int(number) for number in torch.__version__.split("+")[0].split(".")[:2] if number.isdecimal()) >= (2, 8)
 
 
-def score_rows(left: Pointed, right: Pointed, metric: Metric) -> Tensor:
+def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
     """(pairs,) exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its sums, nothing fused.
 
     left, right: a table, contiguous, and the row of each pair in it.
@@ -221,7 +221,7 @@ def _square_root(values: Tensor) -> Tensor:
     return torch.from_numpy(np.sqrt(values.numpy())) if values.device.type == "cpu" else torch.sqrt(values)
 
 
-def _sums(left: Pointed, right: Pointed, *, is_distance: bool = False) -> Tensor:
+def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Tensor:
     """(pairs,) the sums of products, or of squared differences, in the order of `similarity.sum_rows`."""
     is_fused = has_tensor_cores(left[0].device) and fused.is_available()
     step = max(1, _CELLS // left[0].shape[1]) * (_FUSED if is_fused else 1)
