@@ -110,9 +110,11 @@ def _count(builder: ResultsBuilder, name: str, first: FirstItems) -> None:
     builder.counts[name] = counts
     builder.notes += first.notes
     if first.missing:
-        builder.notes.append(f"{name}: {len(first.missing)} judged queries have no list, as {first.missing[0]!r}")
+        builder.notes.append(f"{name}: {len(first.missing)} judged queries have no list, for example {first.missing[0]!r}")
     if first.unknown:
-        builder.notes.append(f"{name}: {len(first.unknown)} queries have no judgments, as {first.unknown[0]!r}, and are ignored")
+        builder.notes.append(
+            f"{name}: {len(first.unknown)} queries have no judgments and are ignored, for example {first.unknown[0]!r}"
+        )
 
 
 def _note_unseen(
@@ -125,9 +127,8 @@ def _note_unseen(
     unseen = codes[about.popularity[codes] == 0]
     if len(unseen):
         example = about.items[int(unseen[0])]
-        builder.notes.append(
-            f"{name}: {len(unseen)} of {len(codes)} items have no interaction, as {example!r}; Novelty counts each as having one"
-        )
+        what = f"{len(unseen)} of {len(codes)} items have no interactions, for example {example!r}"
+        builder.notes.append(f"{name}: {what}; Novelty counts each as having one")
 
 
 def _keep(

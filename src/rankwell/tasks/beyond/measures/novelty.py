@@ -71,7 +71,7 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
 def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
     """The number of relevant items among the first `k` that are not among the `head` most popular ones, divided by `k`.
 
-    The most popular items are the list that is expected without any system; `head` is its length, k unless it is said. Of items
+    The most popular items are the list that is expected without any system; `head` is its length, k by default. Of items
     with as many users the one with the first id, by its bytes, is the more popular.
 
     >>> import numpy as np
