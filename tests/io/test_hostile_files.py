@@ -90,6 +90,7 @@ HEADERS = {
     "a missing comma": npy(b"{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }\n"),
     "a size with a leading zero": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (03, 4), }\n"),
     "a size that is no tuple": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (12), }\n"),
+    "blanks behind the last newline": npy(FLOATS % b"(3, 4)" + b" "),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
 }
 

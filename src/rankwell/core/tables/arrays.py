@@ -61,6 +61,8 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         raise _damaged(f"{length} bytes are stated, {len(raw)} are there")
     if not re.fullmatch(rb"[\t\n\r -~]*", raw):
         raise _damaged(f"{shown(raw)} is not a text in ASCII")
+    if re.search(rb"\n[\t\r ]+\Z", raw):
+        raise _damaged(f"{shown(raw)} has blanks after its last newline")
     body = raw.decode("ascii").strip()
     inner = body[1:-1].strip()
     entries = list(_ENTRY.finditer(inner))
