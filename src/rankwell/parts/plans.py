@@ -4,7 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -44,12 +44,16 @@ class Plan:
     @property
     def text(self) -> str:
         """The plan as its file holds it."""
-        return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
+        return json.dumps(self._values(), indent=1, sort_keys=True) + "\n"
 
     @cached_property
     def digest(self) -> str:
         """The name of the plan in records."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        # Each part reads the plan: without indents it is written by C, and fields are not copied.
+        return hashlib.sha256(json.dumps(self._values(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def _values(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def kind_of_part(self) -> PartKind:
