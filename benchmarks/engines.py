@@ -103,18 +103,11 @@ def pgvector(engine: Any) -> Ask:
 def chroma(engine: Any) -> Ask:
     address = urlsplit(engine.opening.connect["url"])
     connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=30)
-    path, now = f"{engine.folder}/{engine.key}", list[int]()
 
-    def send(method: str, place: str, body: Any) -> Any:
-        connection.request(method, place, json.dumps(body), {"Content-Type": "application/json"})
-        return json.loads(connection.getresponse().read())
-
-    def ask(vector: Any, value: int) -> Any:
-        if now != [value]:
-            send("PUT", path, {"new_configuration": {"hnsw": {"ef_search": value}}})
-            now[:], engine.ef_search = [value], value
+    def ask(vector: Any, _: int) -> Any:
         body = {"query_embeddings": [vector.tolist()], "n_results": K, "include": ["distances"]}
-        found = send("POST", f"{path}/query", body)
+        connection.request("POST", f"{engine.folder}/{engine.key}/query", json.dumps(body), {"Content-Type": "application/json"})
+        found = json.loads(connection.getresponse().read())
         return found["ids"][0], found["distances"][0]
 
     return ask
@@ -158,25 +151,26 @@ class Run:
         started = time.perf_counter()
         self.work.open()
         print(f"{self.name}: indexed in {time.perf_counter() - started:.0f} s", flush=True)
-        engine: Any = self.work.hosts[0]._engines[0]  # pyright: ignore[reportAttributeAccessIssue]
-        self.ask = candidate.bare(engine)
+        engines: list[Any] = self.work.hosts[0]._engines  # pyright: ignore[reportAttributeAccessIssue]
+        # One engine serves all values of a setting, or each value is a build of its own.
+        self.asks = [candidate.bare(engine) for engine in engines] * (len(VALUES) if len(engines) == 1 else 1)
         self.bare: dict[int, list[list[float]]] = {place: [] for place in range(len(VALUES))}
 
     def turn(self, rounds: Any, place: int) -> None:
         """Rankwell at its next setting, then the bare loop at the same; before both all queries, so that the index is as warm."""
-        queries, value, times = self.evaluation.inputs.listed, VALUES[place], list[float]()
+        queries, value, ask, times = self.evaluation.inputs.listed, VALUES[place], self.asks[place], list[float]()
         # In an order of its own, as rankwell asks: a bare loop over neighbouring rows has them in its cache.
         rows: list[Any] = [queries[row].vector for row in np.random.default_rng(place).permutation(len(queries)).tolist()]
         before = set(self.work.journal.batches)
         for vector in rows:
-            self.ask(vector, value)
+            ask(vector, value)
         next(rounds)
         if {place} != {setting for setting, _ in set(self.work.journal.batches) - before}:
             raise SystemExit("the settings were asked in another order than this benchmark expects")
         gc.disable()
         for vector in rows:
             sent = time.perf_counter()
-            self.ask(vector, value)
+            ask(vector, value)
             times.append(time.perf_counter() - sent)
         gc.enable()
         self.bare[place].append(times)
@@ -185,8 +179,8 @@ class Run:
         """The recall of the bare loop at each setting."""
         rows = np.asarray(self.evaluation.inputs.queries.vectors)
         found: list[float] = []
-        for value in VALUES:
-            lists = [set(map(int, self.ask(vector, value)[0])) for vector in rows]
+        for ask, value in zip(self.asks, VALUES, strict=True):
+            lists = [set(map(int, ask(vector, value)[0])) for vector in rows]
             found.append(float(np.mean([len(own & set(best)) / K for own, best in zip(lists, exact.tolist(), strict=True)])))
         return found
 

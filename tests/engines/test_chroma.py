@@ -29,7 +29,9 @@ ITEMS = EngineItems([f"d{row}" for row in range(60)], vectors=VECTORS, fields=FI
 class Chroma:
     """The part of Chroma's interface that is used, over one collection, under l2."""
 
-    def __init__(self) -> None:
+    def __init__(self, **forced: int) -> None:
+        """forced: parameters of the index that it takes, and sets otherwise."""
+        self.forced = forced
         self.collection: dict[str, Any] | None = None
         self.rows: list[tuple[str, list[float], dict[str, Any]]] = []
 
@@ -40,7 +42,7 @@ class Chroma:
         if last == "pre-flight-checks":
             return Reply({"max_batch_size": 25})
         if last == "collections":
-            graph = {**body["configuration"]["hnsw"], "ef_search": 100}
+            graph = {**body["configuration"]["hnsw"], **self.forced}
             self.collection = {"id": "key", "name": body["name"], "dimension": 4, "configuration_json": {"hnsw": graph}}
             self.rows = []
         elif self.collection is None:
@@ -51,8 +53,6 @@ class Chroma:
             return Reply(len(self.rows))
         elif last == "query":
             return Reply(self.query(body))
-        elif request.method == "PUT":
-            self.collection["configuration_json"]["hnsw"].update(body["new_configuration"]["hnsw"])
         elif request.method == "DELETE":
             self.collection = None
             return Reply({})
@@ -98,15 +98,13 @@ def test_its_own_collection_is_filled_in_batches_searched_and_dropped():
     assert left is None
 
 
-def test_each_session_searches_with_its_own_ef_search():
-    chroma = Chroma()
-    with ScriptedServer(chroma) as server, open_engine(f"chroma:{server.url}") as engine:
+def test_a_parameter_that_the_server_sets_otherwise_is_refused():
+    with (
+        ScriptedServer(Chroma(ef_search=64)) as server,
+        open_engine(f"chroma:{server.url}", {"ef_search": 7}) as engine,
+        pytest.raises(BadInput, match="ef_search was set to 7 and reads back as 64"),
+    ):
         engine.index(ITEMS)
-        with engine.session() as one, engine.session() as other:
-            one.configure({"ef_search": 10})
-            other.configure({"ef_search": 20})
-
-            assert (one.parameters(), other.parameters()) == ({"ef_search": 10}, {"ef_search": 20})
 
 
 def test_a_collection_that_is_there_is_only_read(monkeypatch: pytest.MonkeyPatch):
@@ -120,8 +118,7 @@ def test_a_collection_that_is_there_is_only_read(monkeypatch: pytest.MonkeyPatch
         with open_engine(f"chroma:{server.url}", {"collection": name, "token": "${CHROMA_TOKEN}"}) as engine:
             with engine.session() as session:
                 assert session.search(QUERY, 3).ids == expected(range(60), 3)
-                with pytest.raises(BadUsage, match="which is only read"):
-                    session.configure({"ef_search": 5})
+                assert session.parameters() == {"ef_search": 100}
             with pytest.raises(BadUsage, match="only read"):
                 engine.index(ITEMS)
             assert (engine.metric, engine.dimensions) == ("l2", 4)

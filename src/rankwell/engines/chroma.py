@@ -40,7 +40,6 @@ class _ChromaEngine(Engine):
         self.folder = (
             f"/api/v2/tenants/{quote(where['tenant'], safe='')}/databases/{quote(where['database'], safe='')}/collections"
         )
-        self.ef_search: int | None = None
         self.key: str | None = None
         self._client = self.client()
         with self.guarding():
@@ -63,7 +62,7 @@ class _ChromaEngine(Engine):
 
     def _read_shape(self, found: Mapping[str, Any]) -> None:
         self.key, self.dimensions = found["id"], found["dimension"]
-        graph = (found.get("configuration_json") or {}).get("hnsw") or {}
+        graph = _graph(found)
         known: list[Metric] = [metric for metric, space in _SPACES.items() if space == graph.get("space")]
         self.metric = known[0] if known else self.metric
 
@@ -76,9 +75,13 @@ class _ChromaEngine(Engine):
             "space": _SPACES[self.metric or "cosine"],
             "ef_construction": build["ef_construction"],
             "max_neighbors": build["m"],
+            "ef_search": build["ef_search"],
         }
         made = self.ask(client, "POST", self.folder, {"name": self.collection, "configuration": {"hnsw": graph}})
-        self.key, self.ef_search = made["id"], None
+        self.key = made["id"]
+        for name, value in _graph(made).items():
+            if graph.get(name, value) != value:
+                raise BadInput(f"{self.label}: {name} was set to {graph[name]!r} and reads back as {value!r}.")
         most = self.ask(client, "GET", "/api/v2/pre-flight-checks").get("max_batch_size", 1000)
         for start in range(0, len(vectors), most):
             rows = range(start, min(start + most, len(vectors)))
@@ -110,15 +113,18 @@ class _ChromaEngine(Engine):
         self._client.close()
 
 
+def _graph(collection: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of its index, as the server states them."""
+    return (collection.get("configuration_json") or {}).get("hnsw") or {}
+
+
 class _ChromaSession(Session):
     def __init__(self, engine: _ChromaEngine) -> None:
         super().__init__(engine)
         self._chroma, self._client = engine, engine.client()
         self._path = f"{engine.folder}/{engine.key}"
-        self._ef_search: int | None = None
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        self._set_ef_search()
         conditions = [{name: {"$eq": value}} for name, value in (query.filter or {}).items()]
         body: dict[str, Any] = {"query_embeddings": [np.asarray(query.vector).tolist()], "n_results": k, "include": ["distances"]}
         if conditions:
@@ -130,25 +136,9 @@ class _ChromaSession(Session):
             raise EngineFailure("malformed", "the answer has no ids or no distances.") from error
         return EngineHits(ids, [0.0 - each for each in distances])
 
-    def _set_ef_search(self) -> None:
-        """The collection has one ef_search for all sessions; this one's applies while it searches."""
-        if self._ef_search is not None and self._chroma.ef_search != self._ef_search:
-            body = {"new_configuration": {"hnsw": {"ef_search": self._ef_search}}}
-            self._chroma.ask(self._client, "PUT", self._path, body)
-            self._chroma.ef_search = self._ef_search
-
-    def _configure(self, values: Mapping[str, Any]) -> None:
-        if not self._chroma.can_index:
-            raise BadUsage(f"{self._chroma.label}: ef_search is a setting of the collection, which is only read; leave it out.")
-        self._ef_search = values["ef_search"]
-
     def _parameters(self) -> dict[str, Any]:
-        self._set_ef_search()
         found = self._chroma.ask(self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}")
-        value = ((found.get("configuration_json") or {}).get("hnsw") or {}).get("ef_search")
-        # What the server chose is this session's, too.
-        self._ef_search = value if self._ef_search is None and self._chroma.can_index else self._ef_search
-        return {"ef_search": value}
+        return {"ef_search": _graph(found).get("ef_search")}
 
     def close(self) -> None:
         self._client.close()
@@ -174,7 +164,8 @@ ENGINES.add(
         build=(
             Parameter("m", int, 16, "links of an item in each layer"),
             Parameter("ef_construction", int, 100, "candidates while an item is linked"),
+            # A server keeps the value with which it opened the index: one that is set later is stored, and not used.
+            Parameter("ef_search", int, 100, "candidates of a search"),
         ),
-        search=(Parameter("ef_search", int, None, "candidates of a search; 100 by default"),),
     ),
 )

@@ -73,21 +73,21 @@ class _FaissSession(Session):
     def __init__(self, engine: _FaissEngine, table: Any) -> None:
         super().__init__(engine)
         self._faiss, self._table, self._items, self._prepare = engine.library, table, engine.items, engine.prepared
-        self._shape, self._sign = engine.shape, -1 if engine.metric == "l2" else 1
+        self._shape, self._ids, self._is_similarity = engine.shape, engine.items.ids, engine.metric != "l2"
         kinds = {"flat": "SearchParameters", "ivf": "SearchParametersIVF", "hnsw": "SearchParametersHNSW"}
         self._settings = getattr(engine.library, kinds[engine.shape])()
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        settings, selector = self._settings, None
-        if query.filter:
-            # Kept until the search is over: the settings only point to it.
-            selector = self._faiss.IDSelectorBatch(np.array(self._items.matching(query.filter), dtype=np.int64))
-            settings.sel = selector
+        rows, settings = self._prepare(np.asarray(query.vector)[None]), self._settings
+        if not query.filter:
+            return self._hits(*self._table.search(rows, k, params=settings))[0]
+        # Kept until the search is over: the settings only point to it.
+        selector = self._faiss.IDSelectorBatch(np.array(self._items.matching(query.filter), dtype=np.int64))
+        settings.sel = selector
         try:
-            return self._hits(*self._table.search(self._prepare(np.asarray(query.vector)[None]), k, params=settings))[0]
+            return self._hits(*self._table.search(rows, k, params=settings))[0]
         finally:
-            if selector is not None:
-                settings.sel = None
+            settings.sel = None
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         if any(query.filter for query in queries):
@@ -97,14 +97,14 @@ class _FaissSession(Session):
 
     def _hits(self, scores: Any, labels: Any) -> list[EngineHits]:
         """The results without -1, which fills short lists."""
-        ids, lists = self._items.ids, list[EngineHits]()
-        rows: list[list[int]] = labels.tolist()
-        values: list[list[float]] = (scores if self._sign > 0 else 0.0 - scores).tolist()
-        for found, listed in zip(rows, values, strict=True):
-            # What is missing comes last.
-            length = found.index(-1) if -1 in found else len(found)
-            lists.append(EngineHits([ids[row] for row in found[:length]], listed[:length]))
-        return lists
+        return [self._listed(*both) for both in zip(labels.tolist(), scores.tolist(), strict=True)]
+
+    def _listed(self, rows: list[int], scores: list[float]) -> EngineHits:
+        if rows[-1] < 0:  # what is missing comes last
+            rows = rows[: rows.index(-1)]
+        ids = self._ids
+        values = scores[: len(rows)] if self._is_similarity else [0.0 - each for each in scores[: len(rows)]]
+        return EngineHits([ids[row] for row in rows], values)
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
