@@ -5,7 +5,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full check release-check check-page check-c format-c docs bench soak sanitize peers against embeddings eval clean
+.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers against embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -28,6 +28,7 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/registry_index.py --check
 	$(BIN)/python tools/public_stub.py --check
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/links.py
 	$(BIN)/python tools/full_run.py
 
 # Before a release: what only test-full runs has passed on this source; check warns.
@@ -56,6 +57,19 @@ docs: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/registry_index.py
 	$(BIN)/python tools/public_stub.py
 	$(BIN)/python tools/reference.py
+
+# The documentation site in build/site, with the page of every demo; it opens from disk. site-pages leaves the demos out.
+site: gallery site-pages
+
+gallery: $(VENV)/installed
+	$(BIN)/python tools/gallery.py
+
+site-pages: $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=tools $(BIN)/mkdocs build --quiet
+
+$(VENV)/installed-docs: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
 
 # Against everybody, in build/bench-venv; writes benchmarks/RESULTS.md. BENCH="--cases numeric small" or "--rounds 3" for less.
 bench: $(VENV)/installed

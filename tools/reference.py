@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from python_reference import python_pages
 from rankwell.cli.help import page
 from rankwell.commands.measures import measures
 from rankwell.compat.trec_eval import HELP
@@ -29,7 +30,12 @@ def command_page() -> str:
 
 def main() -> int:
     """Writes or checks the pages."""
-    texts = {"measures.md": measures(format="md").text, "commands.md": command_page(), "registries.md": registry_page()}
+    texts = {
+        "measures.md": measures(format="md").text,
+        "commands.md": command_page(),
+        "registries.md": registry_page(),
+        **python_pages(),
+    }
     pages = {name: text.rstrip() + "\n" for name, text in texts.items()}
     stale = [
         name for name, text in pages.items() if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text

@@ -13,7 +13,7 @@ Protocol = Literal["among-captions", "among-videos", "both"]
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionOptions:
-    """The choices that decide the values of `captions`; queries and gallery stand in place of scores.
+    """The choices that decide the values of `captions`; queries and gallery replace scores.
 
     Parameters
     ----------

@@ -1,0 +1,43 @@
+"""The docstrings of the Python reference: those of public functions, whose stub has none, and examples as blocks of code."""
+
+import inspect
+import re
+from importlib import import_module
+from typing import Any
+
+import griffe
+
+from rankwell.core.display import STEPS
+
+rankwell: Any = import_module("rankwell")
+_EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+class PublicDocstrings(griffe.Extension):
+    """Docstrings of the package as Markdown."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Adds the docstrings of functions in stubs, and fences the examples of all."""
+        for name in (name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))):
+            _document(pkg.members[name], getattr(rankwell, name))
+        for name in STEPS:
+            _document(pkg["workflow.results"].members[name], STEPS[name])
+        _fence(pkg)
+
+
+def _document(member: griffe.Object | griffe.Alias, function: Any) -> None:
+    """Gives a function of a stub the docstring of the function that it types."""
+    if isinstance(member, griffe.Object) and member.docstring is None:
+        member.docstring = griffe.Docstring(inspect.getdoc(function) or "", parent=member)
+
+
+def _fence(parent: griffe.Object) -> None:
+    for member in [parent, *parent.members.values()]:
+        if isinstance(member, griffe.Alias):
+            continue
+        if member.docstring:
+            member.docstring.value = _EXAMPLE.sub(
+                lambda example: f"```pycon\n{example[0].rstrip()}\n```\n", member.docstring.value
+            )
+        if member is not parent:
+            _fence(member)

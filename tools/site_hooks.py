@@ -1,0 +1,54 @@
+"""Hooks of MkDocs: pages of the site that lie outside docs/, and the reports of the gallery."""
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from gallery import DEMOS, report_file
+
+ROOT = Path(__file__).resolve().parent.parent
+OUTSIDE = {
+    "CHANGELOG.md": "project/changelog.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+    "benchmarks/RESULTS.md": "project/benchmarks.md",
+}
+"""Pages of the repository that the site has too, by their place on it."""
+GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
+"""Long pages of every name there is: a search lists those that explain a word before them."""
+_LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages outside docs/ and the reports of the gallery, of which one that is not written yet is a line of text."""
+    for source, place in OUTSIDE.items():
+        files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
+    for name in DEMOS:
+        place, report = f"gallery/{name}.html", report_file(name)
+        if report.is_file():
+            files.append(File.generated(config, place, abs_src_path=str(report)))
+        else:
+            files.append(
+                File.generated(config, place, content="<!doctype html><title>rankwell</title>make site writes this report")
+            )
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Links of the repository as links of the site; pages of generated lists rank lower in a search."""
+    place = page.file.src_uri
+    if place in GENERATED:
+        page.meta.setdefault("search", {"boost": 0.3})
+    source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
+
+    def moved(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link[1]))
+        target = OUTSIDE.get(target, "index.md" if target == "README.md" else target.removeprefix("docs/"))
+        return posixpath.relpath(target, posixpath.dirname(place) or ".")
+
+    return _LINK.sub(moved, markdown) if source in OUTSIDE or "](../" in markdown else markdown
