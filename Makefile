@@ -93,8 +93,10 @@ sanitize: $(VENV)/installed-$(EXTRAS)
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(abspath $(BIN))/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED) --only compiled
 
+# Values against other packages on fresh draws, and the scripts of the guides to migration, each in an environment of its own.
 peers: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/peers.py --seed $(SEED)
+	$(BIN)/python tools/migrations.py
 
 # What tests/hardening/cases.py came to at an earlier revision, and what it comes to today.
 AGAINST ?= 5a950af

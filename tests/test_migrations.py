@@ -1,12 +1,14 @@
 """The guides to migration: rankwell's figures are those of the other tool, or the difference has a reason on the page."""
 
+import importlib.util
 import re
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 import migration_files
-from migrations import FIGURES, PACKAGES, Row, cases_of, differs, page_of, reasons_of, recorded, rows_of, table_of
+from migration_guides import FIGURES, PACKAGES, ROOT, Row, cases_of, differs, page_of, reasons_of, recorded, rows_of, table_of
 
 
 @pytest.fixture(scope="module")
@@ -16,10 +18,10 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=PACKAGES)
-def compared(request: pytest.FixtureRequest, drawn: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[Row]]:
-    monkeypatch.chdir(drawn)
-    return request.param, rows_of(request.param, recorded()["scores"][request.param])
+@pytest.fixture(scope="module", params=PACKAGES)
+def compared(request: pytest.FixtureRequest, drawn: Path) -> tuple[str, list[Row]]:
+    with chdir(drawn):
+        return request.param, rows_of(request.param, recorded()["scores"][request.param])
 
 
 def test_every_figure_is_theirs_to_nine_decimals_or_has_a_reason(compared: tuple[str, list[Row]]):
@@ -63,3 +65,22 @@ def test_every_environment_is_pinned_and_recorded():
     for tool, packages in PACKAGES.items():
         for name, _, version in (package.partition("==") for package in packages if not package.startswith("torch")):
             assert f"{name} {version}" in versions[tool]
+
+
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.parametrize("tool", [tool for tool in PACKAGES if tool != "trec_eval"])
+def test_their_script_gives_the_recorded_figures_in_an_environment_of_its_own(tool: str, tmp_path: Path):
+    spec = importlib.util.spec_from_file_location("run_migrations", ROOT / "tools" / "migrations.py")
+    assert spec is not None
+    assert spec.loader is not None
+    run = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(run)
+    migration_files.write(tmp_path)
+    python = run.program(tool, {})
+    if python is None:
+        pytest.skip(f"{tool} cannot be installed")
+
+    found = run.theirs(tool, python, tmp_path)
+
+    assert found == recorded()["scores"][tool]

@@ -22,9 +22,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
+import migration_guides as guides  # noqa: E402
 from engines.environments import environment  # noqa: E402
 from migration_files import renamed, write  # noqa: E402
-from migrations import FIGURES, GOLDEN, PACKAGES, Scores, cases_of, page_of, reasons_of, recorded, rows_of, script_of, table_of  # noqa: E402
+from migration_guides import GOLDEN, PACKAGES, Scores, page_of, recorded, script_of  # noqa: E402
 
 COMMAND = "python tools/migrations.py"
 SECONDS = 1800
@@ -58,7 +59,7 @@ VERSIONS = "import sys; from importlib.metadata import version; print(' '.join(f
 
 def theirs(tool: str, python: str, folder: Path) -> dict[str, Scores | str]:
     """The figures of the tool's script for every case, or the error with which it stops."""
-    cases = cases_of(tool)
+    cases = guides.cases_of(tool)
     scripts = {name: renamed(script_of(tool, "theirs"), case) for name, case in cases.items()}
     if tool == "trec_eval":
         return {name: trec_eval(python, script, folder) for name, script in scripts.items()}
@@ -101,8 +102,10 @@ def version_of(tool: str, python: str) -> str:
 def write_page(tool: str, golden: dict[str, Any]) -> None:
     """Writes the table of figures into the tool's guide."""
     path = page_of(tool)
-    table = table_of(tool, golden["about"]["tools"][tool], rows_of(tool, golden["scores"][tool]), reasons_of(tool))
-    path.write_text(FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8")
+    table = guides.table_of(
+        tool, golden["about"]["tools"][tool], guides.rows_of(tool, golden["scores"][tool]), guides.reasons_of(tool)
+    )
+    path.write_text(guides.FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> int:

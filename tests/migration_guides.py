@@ -121,7 +121,7 @@ def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -
 
 
 def reasons_of(tool: str) -> dict[str, str]:
-    """The reasons of a page's differences, its lines `<!-- reason NAME: text -->`, by the name of a case, a measure, or CASE/MEASURE."""
+    """The reasons of a page's differences, its lines `<!-- reason NAME: text -->`; NAME is a case, a measure, or CASE/MEASURE."""
     return dict(re.findall(r"^<!-- reason (\S+): (.*?) -->$", page_of(tool).read_text(encoding="utf-8"), re.M))
 
 
