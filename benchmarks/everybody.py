@@ -3,8 +3,8 @@
     [--trec-eval PATH] [--only files|others] [--others SCRIPT...] [--torch SPEC...] [--installed] [--against REV]
 
 Makes the cases, installs this checkout and the peers in build/bench-venv, lets each pair take turns, checks that the numbers
-agree, and writes benchmarks/RESULTS.md; the table between the marks `<!-- speed -->` and `<!-- /speed -->` of README.md is
-written anew where it has them. A peer that cannot be installed is named and left out. Any other number than ours, or a benchmark
+agree, and writes benchmarks/RESULTS.md; the table between the marks `<!-- speed -->` and `<!-- /speed -->` of docs/comparison.md
+is written anew. A peer that cannot be installed is named and left out. Any other number than ours, or a benchmark
 that fails, is the exit code 1. Nothing else should run on the machine meanwhile.
 """
 
@@ -158,7 +158,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def speed_table(rows: list[dict[str, Any]]) -> str:
-    """The table of the README: seconds and peak memory of ours, and how many times those of the first every peer takes."""
+    """The table of the comparison: seconds and peak memory of ours, and how many times those of the first every peer takes."""
     peers = [name for name in ("trec_eval", "pytrec_eval", *run_files.SLOW) if any(row["name"].startswith(name) for row in rows)]
     lines = [f"| | {' | '.join(f'`{own}`' for own in run_files.OURS)} | {' | '.join(peers)} |", "|---" * (len(peers) + 3) + "|"]
     by_case: dict[str, dict[str, Any]] = {}
@@ -199,7 +199,7 @@ def write_results(
 
 
 def write_readme(rows: list[dict[str, Any]]) -> None:
-    path = ROOT / "README.md"
+    path = ROOT / "docs" / "comparison.md"
     before, mark, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
     if mark and MARKS[1] in rest:
         after = rest.partition(MARKS[1])[2]

@@ -1,4 +1,4 @@
-"""The README as a newcomer types it: every command line and every Python block runs, and prints the figures that stand there."""
+"""README and tour as a newcomer types them: every command line and Python block runs, and prints the figures of the text."""
 
 import contextlib
 import inspect
@@ -27,7 +27,9 @@ from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
 from regression.comparing import same_environment
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/tour.md", "docs/comparison.md")
+README = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 NOT_TYPED = {
     "pip ": "it installs packages",
@@ -209,3 +211,11 @@ def test_the_readme_has_no_other_blocks_and_names_commands_that_there_are():
 def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules and the search path stay as they are."""
     monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+def test_the_readme_is_short_and_its_pictures_are_small():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    assert text.count("\n") < 200
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert picture.stat().st_size < 100_000, picture.name

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "gallery"
 SOURCE = ROOT / "src" / "rankwell"
-DEMOS = ("runs", "captions", "answers", "clips", "instances", "agree", "retrieve", "study")
+DEMOS = ("runs", "captions", "answers", "clips", "instances", "agree", "retrieve")
 
 
 def report_file(name: str) -> Path:

@@ -1,0 +1,48 @@
+"""The tutorials as a reader follows them: files are written, commands typed, scripts run, and pages show what is printed."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import tutorials
+from regression.comparing import same_environment
+
+DAILY = {"question-answering", "cluster"}
+"""The others take seconds, as they draw pictures, resample, or start an engine."""
+PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
+
+
+@pytest.fixture(autouse=True)
+def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search path stays as it is."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+@pytest.mark.parametrize("name", [name if name in DAILY else pytest.param(name, marks=pytest.mark.slow) for name in PAGES])
+def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
+    page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+    again = tutorials.recorded(page, tmp_path)
+
+    # The last digits of products of matrices depend on the processor: elsewhere the lines are compared without figures.
+    kept = str if same_environment() else lambda text: re.sub(r"[\d.]+", "0", text)
+    assert kept(again) == kept(page)
+
+
+def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"rankwell explain nDGC: exit code 2"):
+        tutorials.recorded("```console\n$ rankwell explain nDGC\n```\n", tmp_path)
+    with pytest.raises(ValueError, match=r"printed '3\\n'; the page shows \['4'\]"):
+        tutorials.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_other_block_goes_untyped(name: str):
+    page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+    kinds = re.findall(r'^```(\w+)(?: title="[^"]+")?$', page, re.MULTILINE)
+
+    assert page.count("\n```") == 2 * len(kinds)
+    assert set(kinds) <= {"text", "json", "python", "console", "sh"}

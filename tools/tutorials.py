@@ -1,0 +1,94 @@
+"""Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today below each command.
+
+A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands of `console` blocks, after
+`$`, run in one folder and in the order of the page, on a terminal of 80 columns without colours. Those of `sh` blocks are for a
+cluster, a browser or a network, and are not typed.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from unittest import mock
+
+from rankwell import cli
+
+PAGES = Path(__file__).resolve().parents[1] / "docs" / "tutorials"
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+class Screen(io.StringIO):
+    """A terminal that keeps what it shows."""
+
+    def isatty(self) -> bool:
+        """Whether this is a terminal."""
+        return True
+
+
+@contextlib.contextmanager
+def terminal(folder: Path) -> Generator[None]:
+    """A terminal of 80 columns whose working directory is the folder."""
+    words = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
+    with contextlib.chdir(folder), mock.patch.dict(os.environ, words), mock.patch.object(sys, "argv", ["rankwell"]):
+        yield
+
+
+def typed(line: str) -> str:
+    """The output of a command line. Raises ValueError where its exit code is not 0."""
+    screen = Screen()
+    sys.argv = shlex.split(line)
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        code = cli.main()
+    text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().splitlines())
+    if code:
+        raise ValueError(f"{line}: exit code {code}\n{text}")
+    return text
+
+
+def ran(text: str) -> None:
+    """Runs a script. Raises ValueError where a comment after `print` shows something else than is printed."""
+    screen = Screen()
+    with contextlib.redirect_stdout(screen):
+        exec(compile(text, "tutorial", "exec"), {"__name__": "__main__"})  # noqa: S102 - code of our own page
+    shown = re.findall(r"^ *print\(.*\)  # (.*)$", text, re.MULTILINE)
+    if [line for line in screen.getvalue().splitlines() if line in shown] != shown:
+        raise ValueError(f"printed {screen.getvalue()!r}; the page shows {shown}")
+
+
+def recorded(page: str, folder: Path) -> str:
+    """The page with what its commands print today."""
+
+    def _again(block: re.Match[str]) -> str:
+        kind, title, text = block.groups()
+        if title:
+            Path(title).parent.mkdir(parents=True, exist_ok=True)
+            Path(title).write_text(text, encoding="utf-8")
+        elif kind == "python":
+            ran(text)
+        elif kind == "console":
+            lines = [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]
+            return "```console\n" + "".join(f"$ {line}\n{typed(line)}" for line in lines) + "```"
+        return block[0]
+
+    with terminal(folder):
+        return _BLOCK.sub(_again, page)
+
+
+def main() -> None:
+    """Writes the pages anew."""
+    for page in sorted(PAGES.glob("*.md")):
+        if sys.argv[1:] and page.stem not in sys.argv[1:]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            text = recorded(page.read_text(encoding="utf-8"), Path(folder))
+        page.write_text(text, encoding="utf-8")
+        sys.stderr.write(f"{page.name}\n")
+
+
+if __name__ == "__main__":
+    main()
