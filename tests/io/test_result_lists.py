@@ -61,6 +61,14 @@ def test_the_smallest_distance_ranks_first_and_its_direction_is_noted(tmp_path: 
         assert "'distance' is a distance: the smallest ranks first" in notes[0]
 
 
+def test_results_without_numbers_are_ranked_as_they_are_listed():
+    notes: list[str] = []
+    ranking = rankwell.read_ranking({"q": [{"id": "b", "distance": None}, {"id": "a", "distance": None}]}, notes=notes)
+
+    assert ranking.to_dict() == {"q": {"b": -1.0, "a": -2.0}}
+    assert notes == []
+
+
 def test_a_distance_beside_a_score_is_not_read():
     both = {"q": [{"id": "a", "score": 1.0, "distance": 5.0}, {"id": "b", "score": 2.0, "distance": 9.0}]}
     notes: list[str] = []

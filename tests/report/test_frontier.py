@@ -76,3 +76,22 @@ def test_the_chart_can_be_drawn() -> None:
 
     assert spec is not None
     assert draw(spec).png.startswith(b"\x89PNG")
+
+
+def test_each_of_several_engines_has_a_line_and_a_colour_of_its_own() -> None:
+    points = {"a": (1.0, 0.9), "b": (2.0, 0.99), "c": (3.0, 0.95), "d": (4.0, 0.98), "e": (5.0, 0.97)}
+    engines = {run: "fast" if run in "ab" else "slow" for run in points}
+    rules = {"frontier": {**RULES["frontier"], "engines": engines}}
+
+    drawn = panel(points, rules)
+
+    assert {each["run"]: each["on"] for each in drawn["data"]["values"]} == {
+        "a": True,
+        "b": True,
+        "c": True,
+        "d": True,
+        "e": False,
+    }
+    line = next(layer for layer in drawn["layer"] if layer["mark"]["type"] == "line")
+    assert line["encoding"]["color"]["scale"]["domain"] == ["fast", "slow"]
+    assert not [layer for layer in drawn["layer"] if layer["mark"]["type"] == "text"]

@@ -40,14 +40,17 @@ def _plain(path: Path) -> Table:
         if not query or query in table or not isinstance(each["results"], list):
             raise Refused("a query without id, twice, or without a list")
         table[query] = {}
-        for result in each["results"]:
+        # Results without any score are ranked as they are listed.
+        is_scored = any(isinstance(result, dict) and None not in result.values() for result in each["results"])
+        for place, result in enumerate(each["results"]):
             if not isinstance(result, dict) or len(result) != 2:
                 raise Undecided("a result of another form")
             (key, item), (name, number) = result.items()
             if key not in _KEYS or name not in ("score", "distance", "similarity_score"):
                 raise Undecided("other keys")
-            value = value_of(number)
-            add(table, query, id_of(item), 0.0 - value if name == "distance" else value)
+            value = value_of(number) if is_scored or number is not None else None
+            sign = -1 if name == "distance" else 1
+            add(table, query, id_of(item), -1.0 - place if value is None else sign * value + 0.0)
     if not table:
         raise Refused("no query")
     return table

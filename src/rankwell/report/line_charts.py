@@ -11,9 +11,9 @@ from rankwell.report.charts import QUIET, THEME, columns_for, layer, nice_edges,
 
 Bands = Literal["sd", "interval"]
 # Distinguishable for people who confuse red and green; curves over k have the first six, and dashes from the seventh run on.
-_COLOURS = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
-MOST_LINES = len(_COLOURS)
-COLOURS = _COLOURS[:6]
+SERIES = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
+MOST_LINES = len(SERIES)
+COLOURS = SERIES[:6]
 _DASHES = ([1, 0], [6, 3], [2, 2])
 _WIDTH, _HEIGHT = 300, 190
 _LOGARITHMIC_FROM = 25
@@ -249,7 +249,7 @@ def _parameter_panel(
         layer("line", line, strokeWidth=2.5),
         layer("point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
     ]
-    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(shown))]
+    colours = [SERIES[place % len(SERIES)] for place in range(len(shown))]
     colour = _series("series", shown, colours, legend)
     return {
         "title": _titled(label, _unit(rows[0])),

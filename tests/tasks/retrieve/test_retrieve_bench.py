@@ -208,7 +208,8 @@ def test_a_password_that_is_written_out_is_refused_before_anything_is_written(fo
     assert not list((found_here / "bench-results").rglob("*.json"))
 
 
-def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(found_here: Path) -> None:
+def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(found_here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(found_here)
     for name in ("narrow", "wide"):
         result = rw.retrieve(
             "engines_here:COUNTED",

@@ -1,4 +1,4 @@
-"""Results of engines as mappings: the id and the score of each, whatever these are called there."""
+"""Results of engines as mappings: the id and the score of each, under any of the usual names."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -26,8 +26,10 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
 
 def distance_notes(lists: Iterable[Any]) -> list[str]:
     """Notes on lists of results whose number is a distance."""
-    keys = {tuple(each): None for given in lists if isinstance(given, (list, tuple)) for each in given if _is_record(each)}
-    found = {each.number: None for each in map(result_keys, keys) if each.is_distance}
+    results = (each for given in lists if isinstance(given, (list, tuple)) for each in given if _is_record(each))
+    known = ((result_keys(tuple(each)), each) for each in results)
+    # Without a number the results are ranked as they are listed.
+    found = {keys.number: None for keys, each in known if keys.is_distance and each[keys.number] is not None}
     return [distance_note(name) for name in found if name is not None]
 
 

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 from rankwell.report import charts
 from rankwell.report.charts import ACCENT, INK, QUIET, ChartData
+from rankwell.report.line_charts import SERIES
 
 _WIDTH, _HEIGHT = 460, 300
 _MOST_NAMED, _LEAST_TICKS = 6, 3
 _CHEAPEST, _BEST, _OTHER = "cheapest that reaches the target", "indistinguishable from the best", "other settings"
+_JOINED = "the line joins those that no other beats in both"
 _SHAPES = {_CHEAPEST: ("diamond", "#d5672a"), _BEST: ("circle", "#2e8b6f"), _OTHER: ("circle", ACCENT)}
 
 
@@ -27,8 +29,9 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
     """A point for each run: its cost to the right, its quality upwards; a line joins those that no other beats in both.
 
     rules: `frontier` names the rows of both, {"cost": "p50", "quality": "Recall@10"}, and where known `best`, the runs that are
-    indistinguishable from the best, `cheapest`, those that reach the recall `target` for least. Recall crowds at 1, so that
-    1 - recall is drawn, on a logarithmic axis that falls; costs are on a logarithmic axis. None for fewer than two such runs.
+    indistinguishable from the best, `cheapest`, those that reach the recall `target` for least, and `engines`, by run; each
+    of several has a line and a colour of its own. Recall crowds at 1, so that 1 - recall is drawn, on a logarithmic axis
+    that falls; costs are on a logarithmic axis. None for fewer than two such runs.
     """
     named: Any = data.rules.get("frontier")
     if not isinstance(named, Mapping) or not named.get("quality") or not named.get("cost"):
@@ -45,9 +48,11 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
     is_recall = str(quality).startswith("Recall@") and first[quality]["unit"] == "share"
     axes = _Axes(first[cost], first[quality], is_recall, _target(named))
     points = _points({run: (rows[cost], rows[quality]) for run, rows in known.items()}, named, is_recall=is_recall)
-    best = _unbeaten(points, lower=is_recall, cheap_is_low=cost != "throughput")
-    for point in points:
-        point["on"] = point["run"] in best
+    for engine in dict.fromkeys(point["engine"] for point in points):
+        own = [point for point in points if point["engine"] == engine]
+        best = _unbeaten(own, lower=is_recall, cheap_is_low=cost != "throughput")
+        for point in own:
+            point["on"] = point["run"] in best
     title = f"{first[quality]['label']} against {first[cost]['label']}"
     return charts.page(title, _subtitle(axes, points), [_panel(points, axes)], columns=1)
 
@@ -64,6 +69,7 @@ def _points(
     """The cells of every point. A recall of 1 has no place on a logarithmic axis; it is drawn below all others."""
     names = charts.short_names(charts.distinct_parts(list(known)))
     cheapest, best = (named[name] if isinstance(named.get(name), list) else [] for name in ("cheapest", "best"))
+    engines: Mapping[str, str] = named["engines"] if isinstance(named.get("engines"), Mapping) else {}
     missed = [1 - quality["mean"] for _, quality in known.values() if quality["mean"] < 1]
     lowest = min([0.5 / max(1, quality["n"]) for _, quality in known.values()] + [0.5 * each for each in missed])
     points: list[dict[str, Any]] = []
@@ -76,6 +82,7 @@ def _points(
                 "quality": max(1 - quality["mean"], lowest) if is_recall else quality["mean"],
                 "lowest": is_recall and quality["mean"] >= 1,
                 "mark": mark,
+                "engine": str(engines.get(run, "")),
                 "shown": charts.written(quality["mean"], quality["unit"]),
                 "spent": f"{charts.written(cost['mean'], cost['unit'])} {cost['unit']}",
             }
@@ -95,10 +102,18 @@ def _unbeaten(points: Sequence[Mapping[str, Any]], *, lower: bool, cheap_is_low:
 
 
 def _subtitle(axes: _Axes, points: Sequence[Mapping[str, Any]]) -> str:
-    parts = ["a point is a setting; the line joins those that no other beats in both"]
+    several = len(_engines(points)) > 1
+    joined = "a line joins those of an engine that no other of it beats in both" if several else _JOINED
+    parts = [f"a point is a setting; {joined}"]
     parts += [f"dashed: the target {axes.target:g}"] if axes.target is not None and axes.is_recall else []
-    parts += ["a recall of 1 is drawn at the lowest place"] if any(each["lowest"] for each in points) else []
+    parts += ["a recall of 1 is drawn at the upper edge"] if any(each["lowest"] for each in points) else []
     return "; ".join(parts)
+
+
+def _engines(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The engines, where there are few enough to be told by colours; else none."""
+    engines = list(dict.fromkeys(point["engine"] for point in points))
+    return engines if 1 < len(engines) <= len(SERIES) else []
 
 
 def _panel(points: list[dict[str, Any]], axes: _Axes) -> dict[str, Any]:
@@ -114,13 +129,24 @@ def _panel(points: list[dict[str, Any]], axes: _Axes) -> dict[str, Any]:
         ends = charts.nice_domain(min(values), max(values))
         y = charts.quantity("quality", ends, {"title": quality["label"], "grid": True}, zero=False)
     order = {"field": "cost", "type": "quantitative"}
-    line = charts.layer("line", {"x": x, "y": y, "order": order}, strokeWidth=2, color=ACCENT, opacity=0.5)
+    colour = _colour(points)
+    line = charts.layer(
+        "line", {"x": x, "y": y, "order": order, **colour}, strokeWidth=2, opacity=0.5, **({} if colour else {"color": ACCENT})
+    )
     line["transform"] = [{"filter": "datum.on"}]
     target = charts.layer("rule", {"y": {**y, "datum": 1 - (axes.target or 0)}}, strokeDash=[4, 4], color=QUIET)
     del target["encoding"]["y"]["field"]
     drawn = [target] if axes.target is not None and axes.is_recall else []
-    layers = [*drawn, line, _dots(points, x, y, axes), *_names(points, x, y)]
+    layers = [*drawn, line, _dots(points, x, y, axes), *([] if colour else _names(points, x, y))]
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, "layer": layers}
+
+
+def _colour(points: Sequence[Mapping[str, Any]], channel: str = "color") -> dict[str, Any]:
+    """A colour for each engine; nothing where there is one."""
+    engines = _engines(points)
+    scale = {"domain": engines, "range": list(SERIES[: len(engines)])}
+    legend = {"orient": "top", "title": None, "labelLimit": 160, "columns": 3, "symbolType": "circle", "symbolOpacity": 1}
+    return {channel: {"field": "engine", "type": "nominal", "scale": scale, "legend": legend}} if engines else {}
 
 
 def _dots(points: Sequence[Mapping[str, Any]], x: Mapping[str, Any], y: Mapping[str, Any], axes: _Axes) -> dict[str, Any]:
@@ -132,10 +158,11 @@ def _dots(points: Sequence[Mapping[str, Any]], x: Mapping[str, Any], y: Mapping[
         scale = {"domain": marks, "range": [_SHAPES[mark][place] for mark in marks]}
         return {"field": "mark", "type": "nominal", "scale": scale, "legend": legend}
 
-    fill: dict[str, Any] = {"condition": {"test": "!datum.on", "value": "white"}, **_scale(1)}
+    paint = _colour(points, "stroke").get("stroke") or _scale(1)
+    fill: dict[str, Any] = {"condition": {"test": "!datum.on", "value": "white"}, **paint}
     shown = {"run": "setting", "shown": axes.quality["label"], "spent": axes.cost["label"], "mark": "choice"}
     tip = [{"field": name, "title": title, "type": "nominal"} for name, title in shown.items()]
-    encoding = {"x": x, "y": y, "shape": _scale(0), "stroke": _scale(1), "fill": fill, "tooltip": tip}
+    encoding = {"x": x, "y": y, "shape": _scale(0), "stroke": paint, "fill": fill, "tooltip": tip}
     return charts.layer("point", encoding, size=90, strokeWidth=2, opacity=1)
 
 

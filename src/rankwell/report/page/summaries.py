@@ -231,8 +231,12 @@ def _intervals(source: PageSource) -> _Drawn:
 
 
 def _frontier(source: PageSource) -> _Drawn:
-    """Quality against cost of the settings of an engine."""
-    spec = CHARTS["frontier"](ChartData(source.own_rows, [], source.rules, []))
+    """Quality against cost of the settings of one engine or several."""
+    rules: Any = source.rules.get("frontier")
+    if isinstance(rules, Mapping):
+        engines = {row["run"]: row["values"]["engine"] for row in source.settings if "engine" in row["values"]}
+        rules = {**rules, "engines": engines}
+    spec = CHARTS["frontier"](ChartData(source.own_rows, [], {**source.rules, "frontier": rules}, []))
     return None if spec is None else (spec, "")
 
 

@@ -80,7 +80,12 @@ async function drawPanels(id, place, spec, panels) {
     if (!panels.length) return;
     if (columns > 1 && least + spare < PLOT.beside) continue;
     const by = Math.min(Math.max(spare, PLOT.alone - least), Math.max(0, PLOT.most - least));
-    if (!by || (await show(columns, by)) >= 0 || columns === 1) return;
+    const left = by ? await show(columns, by) : 0;
+    if (left >= 0) return;
+    if (columns > 1) continue;
+    // A narrower plot may have a wider label at its edge.
+    await show(columns, Math.max(by + left, PLOT.alone - least));
+    return;
   }
 }
 
