@@ -415,6 +415,8 @@ def _plain_table(path: Path, *, form: str, holds: str) -> Any:
             for row in rows
         ]
     if holds == "numbers":
+        if len(names) != 1 and not rows:
+            raise Undecided("a header with a mark that is perhaps not a delimiter")
         if len(names) != 1:
             raise Refused("several columns")
         return [_cell_number(row[0], form) for row in rows]
