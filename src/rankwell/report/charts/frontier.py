@@ -111,7 +111,7 @@ def _subtitle(axes: _Axes, points: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _engines(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The engines, where there are few enough to be told by colours; else none."""
+    """The engines, where each of several can have a colour of its own; else none."""
     engines = list(dict.fromkeys(point["engine"] for point in points))
     return engines if 1 < len(engines) <= len(SERIES) else []
 
