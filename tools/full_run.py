@@ -19,7 +19,12 @@ SOURCE = ROOT / "src" / "rankwell"
 RECORD = ROOT / "tests" / "full_run.json"
 _ENGINES = ("engines/__init__.py", "engines/families.py", "engines/protocol.py")
 _FRAMEWORKS = (*_ENGINES, "engines/objects.py", "engines/frameworks.py")
+_TRACKERS = ("integrations/folders.py",)
 COVERED: Mapping[str, tuple[str, ...]] = {
+    "adapter mlflow": (*_TRACKERS, "integrations/mlflow.py"),
+    "adapter pt_experiment": ("integrations/ir_measures.py",),
+    "adapter ranx": ("integrations/ranx.py", "io/ranx.py"),
+    "adapter wandb": (*_TRACKERS, "integrations/wandb.py"),
     "chroma": (*_ENGINES, "engines/chroma.py", "engines/conformance.py", "engines/http_client.py"),
     "haystack": _FRAMEWORKS,
     "langchain": _FRAMEWORKS,

@@ -194,6 +194,20 @@ def _plain_array(thing: Any) -> Any:
     return None if ids is None else list(map(id_of, ids)), [list(map(value_of, row)) for row in rows]
 
 
+def _ranx_table(name: str, table: Any) -> Any:
+    """An object of ranx's class of this name, as far as it is read."""
+    return type(name, (), {"__module__": "ranx.data_structures", "to_dict": lambda _: table})()
+
+
+def _read_ranx(holds: str, name: str) -> Callable[[Any], Any]:
+    read = _read(holds)
+    return lambda thing: read(_ranx_table(name, thing))
+
+
+for _holds, _name in (("run", "Run"), ("judgments", "Qrels")):
+    FUZZERS[f"{FORMATS}: python ranx {_holds}"] = Fuzzer(
+        _mapping(_holds), _change_mapping, _read_ranx(_holds, _name), _plain_mapping
+    )
 for _holds in ("run", "judgments", "texts"):
     FUZZERS[f"{FORMATS}: python mapping {_holds}"] = Fuzzer(_mapping(_holds), _change_mapping, _read(_holds), _plain_mapping)
     FUZZERS[f"{FORMATS}: python dataframe {_holds}"] = Fuzzer(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,6 +73,12 @@ class GateOptions:
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 0
+
+    def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
+        """The options with further requirements; where nothing else is required, no run may be worse than the baseline."""
+        require = [*stated, *(self.require or ())]
+        is_named = bool(require or self.requirements or self.no_regression)
+        return replace(self, require=require, no_regression=self.no_regression if is_named else baseline)
 
     def required(self) -> Gate:
         """The requirements of the options and of their file together. Raises BadInput for a file that is not a gate."""

@@ -243,8 +243,7 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
-    columns = _differing_columns(results.of(row["measure"], row["run"]))
-    part = ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
+    part = part_of_row(row, results)
     shown = str(found)
     if not isinstance(found, int):
         # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
@@ -257,6 +256,12 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     named = f"{figure} of the mean" if figure in ("ci_low", "ci_high") else figure
     about = f"{about_row(row['run'], row['label'], part)}: {named} is {shown}{counted}, required {bounds}{missed}"
     return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
+
+
+def part_of_row(row: Row, results: SummaryFigures) -> str:
+    """The columns that distinguish a row from others of its run and measure (`t2v`), "" where there are none."""
+    columns = _differing_columns(results.of(row["measure"], row["run"]))
+    return ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
 
 
 def about_row(run: str, measure: str, part: str) -> str:

@@ -1,7 +1,6 @@
 """The steps that follow results: comparison, gate, folder, page. They are methods of results; `results.pyi` has their types."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -81,10 +80,7 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
     Traceback (most recent call last):
     rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1000 too low
     """
-    stated = [*required, *(options.require or ())]
-    named = bool(stated or options.requirements or options.no_regression)
-    baseline = options.no_regression if named else result.objects.get("baseline")
-    chosen = replace(options, require=stated, no_regression=baseline)
+    chosen = options.requiring(required, result.objects.get("baseline"))
     with TemporaryDirectory() as folder:
         save(result, folder, charts=False)
         lines, _ = check_requirements(Path(folder), chosen.required(), chosen)

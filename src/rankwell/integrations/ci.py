@@ -1,0 +1,87 @@
+"""The gate of continuous integration: what action.yml and gitlab.yml run, `python -m rankwell.integrations.ci`.
+
+Every setting is an environment variable, so that no value passes through a shell.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rankwell import report
+from rankwell.commands.gate import GateOptions, check_requirements
+from rankwell.errors import BadUsage, GateFailed, RankwellError
+from rankwell.experiments.requirements import GateLine
+from rankwell.io.result_folder import read_results, read_summary
+from rankwell.report.formats.markup import markdown_text
+from rankwell.report.junit import Case, junit_text
+from rankwell.store import write_text
+
+
+def main(settings: Mapping[str, str] = os.environ) -> int:
+    """Checks RANKWELL_RESULTS, a folder of results; the exit code is that of `rankwell gate`.
+
+    RANKWELL_REQUIRE: a requirement per line. RANKWELL_NO_REGRESSION, RANKWELL_TOLERANCE, RANKWELL_REQUIREMENTS: as the options of
+    `rankwell gate`. RANKWELL_SUMMARY: file of Markdown that is added to, by default GITHUB_STEP_SUMMARY. RANKWELL_JUNIT: file for
+    JUnit XML. What is empty is not set.
+    """
+    given = {name: settings.get(f"RANKWELL_{name}", "").strip() for name in ("RESULTS", *_OPTIONS, "SUMMARY", "JUNIT")}
+    try:
+        if not given["RESULTS"]:
+            raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
+        folder, options = Path(given["RESULTS"]), _options(given)
+        lines, notes = check_requirements(folder, options.required(), options)
+        failed = [each for each in lines if not each.passed]
+        cases = [Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told) for each in lines]
+        log = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines] + notes
+        code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
+    except RankwellError as error:
+        cases, log, code = [Case("gate", "gate", error=str(error))], [f"rankwell: {report.visible(error)}"], error.exit_code
+        text = f"### rankwell gate: could not be checked\n\n{markdown_text(str(error))}\n"
+    if given["JUNIT"]:
+        write_text(Path(given["JUNIT"]), junit_text("rankwell gate", cases))
+    if place := given["SUMMARY"] or settings.get("GITHUB_STEP_SUMMARY", ""):
+        with Path(place).open("a", encoding="utf-8") as summary:
+            summary.write(text)
+    sys.stdout.write(_log(log, settings))
+    return code
+
+
+_OPTIONS = ("REQUIRE", "NO_REGRESSION", "TOLERANCE", "REQUIREMENTS")
+
+
+def _options(given: Mapping[str, str]) -> GateOptions:
+    """The options of the gate; what is empty is not set."""
+    return GateOptions(
+        require=[line.strip() for line in given["REQUIRE"].splitlines() if line.strip()] or None,
+        no_regression=given["NO_REGRESSION"] or None,
+        tolerance=given["TOLERANCE"] or None,
+        requirements=Path(given["REQUIREMENTS"]) if given["REQUIREMENTS"] else None,
+    )
+
+
+def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> str:
+    """The outcome in Markdown: a sentence for each requirement, failures first, then the table of the results."""
+    failed = sum(not each.passed for each in lines)
+    outcome = f"{failed} of {len(lines)} requirements failed" if failed else f"{len(lines)} of {len(lines)} requirements passed"
+    ordered = sorted(lines, key=lambda each: each.passed)
+    sentences = [f"* {'passed' if each.passed else '**failed**'}: {markdown_text(each.told)}" for each in ordered]
+    known = read_results(folder)
+    table = report.render(read_summary(known), None, known.rules, (), "md")
+    return "\n".join(
+        [f"### rankwell gate: {outcome}", "", *sentences, *(f"* note: {markdown_text(note)}" for note in notes), "", table]
+    )
+
+
+def _log(lines: Sequence[str], settings: Mapping[str, str]) -> str:
+    """The lines of the log; on GitHub between marks that keep names in them from being read as commands of the workflow."""
+    text = "".join(f"{line}\n" for line in lines)
+    if settings.get("GITHUB_ACTIONS") != "true":
+        return text
+    mark = secrets.token_hex(16)
+    return f"::stop-commands::{mark}\n{text}::{mark}::\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

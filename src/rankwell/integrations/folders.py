@@ -1,0 +1,72 @@
+"""Results in memory or in a folder, as the adapters of experiment trackers need them: figures, rules and files by name."""
+
+import re
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rankwell.errors import BadUsage, kind_of
+from rankwell.evaluation.results import Results
+from rankwell.experiments.requirements import SummaryFigures, part_of_row
+from rankwell.io.result_folder import read_results, read_summary
+from rankwell.report import rule_pairs, rules_line
+from rankwell.workflow.results import save
+
+_FIGURES = ("mean", "ci_low", "ci_high", "n")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LoggedResults:
+    """Results as an experiment tracker keeps them.
+
+    metrics: `RUN/MEASURE/FIGURE` -> number, for mean, ci_low, ci_high and n; undefined figures are left out. A name has only
+    letters, digits and ` _.-/`: `@` becomes `_at_`, everything else `_`; a name that is taken has a number behind it.
+    parameters: the rules by name, and `rules`, the whole line. folder: the files.
+    """
+
+    metrics: Mapping[str, float]
+    parameters: Mapping[str, str]
+    folder: Path
+
+
+@contextmanager
+def logged(results: Results | str | Path) -> Generator[LoggedResults]:
+    """Results, or a folder of results, as a tracker keeps them. Raises BadInput for a folder that does not hold results."""
+    with folder_of(results) as folder:
+        known = read_results(folder)
+        found = SummaryFigures(read_summary(known), known.values, known.row_attributes, known.rules)
+        metrics = dict[str, float]()
+        for row in found.rows:
+            words = [row["run"], row["label"], part_of_row(row, found)]
+            name = "/".join(_plain(word) for word in words if word)
+            number = 1
+            while f"{name}/n" in metrics:
+                number += 1
+                name = f"{name.removesuffix(f' {number - 1}')} {number}"
+            metrics |= {f"{name}/{figure}": float(row[figure]) for figure in _FIGURES if row.get(figure) is not None}
+        rules = {_plain(name): value for name, value in rule_pairs(known.rules)}
+        yield LoggedResults(metrics=metrics, parameters={**rules, "rules": rules_line(known.rules)}, folder=folder)
+
+
+@contextmanager
+def folder_of(results: Results | str | Path) -> Generator[Path]:
+    """The folder of results; those in memory are written into a temporary one. Raises BadUsage for anything else."""
+    if isinstance(results, (str, Path)):
+        yield Path(results)
+        return
+    if not isinstance(results, Results):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadUsage(
+            f"results are {kind_of(results)}; expected the results of an evaluation, or a folder that a command wrote with -o."
+        )
+    with TemporaryDirectory() as place:
+        folder = Path(place, "results")
+        save(results, folder, charts=False)
+        yield folder
+
+
+def _plain(word: str) -> str:
+    """A word as part of a name that every tracker takes: no separators, and never dots alone, which would be a path."""
+    plain = re.sub(r"[^A-Za-z0-9_.\- ]", "_", word.replace("@", "_at_"))
+    return re.sub(r"^\.+", lambda dots: "_" * len(dots[0]), plain)

@@ -1,0 +1,34 @@
+"""ir_measures: rankwell's measures as its measures, for `pt.Experiment` of PyTerrier and whatever else takes those."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import rankwell
+from rankwell.integrations import imported
+
+
+def measure(name: str, **options: Any) -> Any:
+    """A measure of rankwell as a measure of ir_measures, named in its tables as here.
+
+    name: any name of a measure, of rankwell or, with `convention=`, of another tool. options: the fields of `RunOptions` that
+    decide a value (`ties`, `min_grade`). As everywhere in ir_measures, the mean is over the queries of the judgments, and one
+    without a ranking counts as 0. The cut-off is part of the name: `measure("nDCG@20")`.
+    Raises MissingExtra without ir_measures, UnknownName for an unknown measure; calls raise the errors of `rankwell.evaluate`.
+    """
+    define = imported("ir_measures", "pyterrier").define
+    chosen: dict[str, Any] = {"intervals": "none", **options}
+    rankwell.RunOptions(measures=name, **chosen)
+
+    def _values(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
+        if not len(run):
+            return
+        judged = qrels.rename(columns={"query_id": "query", "doc_id": "item", "relevance": "grade"})
+        ranked = run.rename(columns={"query_id": "query", "doc_id": "item"})
+        result = rankwell.evaluate(
+            judged[["query", "item", "grade"]], {"run": ranked[["query", "item", "score"]]}, name, **chosen
+        )
+        for row in result.per_query():
+            if row["value"] is not None:
+                yield row["query"], row["value"]
+
+    return define(_values, name=name, support_cutoff=False)
