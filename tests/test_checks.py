@@ -1,8 +1,10 @@
 """Each check of `make check` fails on a planted fault; test_style.py plants banned phrases, test_links.py dead links."""
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,21 +25,20 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("page", "heading"),
-    [
-        ("commands.md", "## rankwell explain\n"),
-        ("measures.md", "nDCG"),
-        ("reference/python/results.md", "::: rankwell.evaluate\n"),
-    ],
-)
-def test_an_undocumented_command_measure_and_public_function_fail(page, heading, docs, capsys):
-    text = (docs / page).read_text(encoding="utf-8")
-    assert heading in text
-    (docs / page).write_text(text.replace(heading, "", 1), encoding="utf-8")
+def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
+    planted = {
+        "measures.md": "nDCG",
+        "commands.md": "## rankwell explain\n",
+        "reference/python/results.md": "::: rankwell.evaluate\n",
+    }
+    for page, heading in planted.items():
+        text = (docs / page).read_text(encoding="utf-8")
+        assert heading in text
+        (docs / page).write_text(text.replace(heading, "", 1), encoding="utf-8")
 
     assert reference.main() == 1
-    assert capsys.readouterr().err == f"docs/{page} is not what the code says; run `make docs`.\n"
+    found = capsys.readouterr().err.splitlines()
+    assert found == [f"docs/{page} is not what the code says; run `make docs`." for page in planted]
 
 
 def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypatch, capsys):
@@ -82,3 +83,31 @@ def test_make_check_runs_each_of_these_checks():
 
     for command in ("ruff check .", "style.py", "public_stub.py --check", "reference.py --check", "links.py"):
         assert command in recipe
+
+
+def test_the_page_for_maintainers_lists_every_action_with_its_tag():
+    used = {
+        action
+        for file in sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+        for action in re.findall(r"uses: ([^.\s]\S+)", file.read_text(encoding="utf-8"))
+    }
+
+    listed = (
+        (ROOT / "docs" / "releasing.md")
+        .read_text(encoding="utf-8")
+        .partition("<!-- actions -->")[2]
+        .partition("<!-- /actions -->")[0]
+    )
+
+    assert re.findall(r"`(.+?)`", listed) == sorted(used)
+
+
+def test_the_conda_recipe_has_the_dependencies_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = re.findall(r"^    - (.+)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.MULTILINE)
+
+    names = {"duckdb": "python-duckdb"}
+    expected = [re.sub(r"^[\w-]+", lambda found: f"{names.get(found[0], found[0])} ", each) for each in project["dependencies"]]
+
+    assert run == [f"python {project['requires-python']}", *expected]
