@@ -137,7 +137,7 @@ wheels: $(RELEASE)/installed
 	rm -rf dist build/lib* build/bdist* build/wheels
 	RANKWELL_REQUIRE_KERNEL=1 $(RELEASE)/bin/python -m build --outdir build/wheels
 	mkdir -p dist && mv build/wheels/*.tar.gz dist/
-	PATH="$(abspath $(RELEASE)/bin):$$PATH" $(RELEASE)/bin/python -m auditwheel repair --wheel-dir dist build/wheels/*.whl
+	PATH="$(abspath $(RELEASE)/bin):$$PATH" $(RELEASE)/bin/python -m auditwheel repair --strip --wheel-dir dist build/wheels/*.whl
 	$(RELEASE)/bin/python -m abi3audit --strict dist/*.whl
 	$(RELEASE)/bin/python -m twine check --strict dist/*
 
