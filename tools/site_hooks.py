@@ -20,7 +20,7 @@ OUTSIDE = {
 }
 """Pages of the repository that the site has too, by their place on it."""
 GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
-"""Long pages of every name there is: a search lists those that explain a word before them."""
+"""Long pages of every name there is."""
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 
 
@@ -40,10 +40,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Links of the repository as links of the site; pages of generated lists rank lower in a search."""
+    """Links of the repository as links of the site; a search lists explanations first and long lists last."""
     place = page.file.src_uri
-    if place in GENERATED:
-        page.meta.setdefault("search", {"boost": 0.3})
+    page.meta.setdefault("search", {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1})
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
 
     def moved(link: re.Match[str]) -> str:
