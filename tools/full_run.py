@@ -22,6 +22,7 @@ _FRAMEWORKS = (*_ENGINES, "engines/objects.py", "engines/frameworks.py")
 _TRACKERS = ("integrations/folders.py",)
 COVERED: Mapping[str, tuple[str, ...]] = {
     "adapter mlflow": (*_TRACKERS, "integrations/mlflow.py"),
+    "adapter mteb": (*_TRACKERS, "integrations/mteb.py"),
     "adapter pt_experiment": ("integrations/ir_measures.py",),
     "adapter ranx": ("integrations/ranx.py", "io/ranx.py"),
     "adapter wandb": (*_TRACKERS, "integrations/wandb.py"),

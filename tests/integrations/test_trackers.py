@@ -14,6 +14,7 @@ from engines.environments import ROOT, environment
 from full_run import record
 from rankwell.integrations import ranx, wandb
 from rankwell.integrations.folders import logged
+from rankwell.integrations.mteb import write_task_result
 
 SCRIPTS = Path(__file__).with_name("scripts")
 QRELS = {f"q{number}": {"a": 1} for number in range(12)}
@@ -74,11 +75,32 @@ def test_tables_that_ranx_cannot_hold_are_refused():
             made({"q": {}})
 
 
+def test_a_task_result_of_mteb_has_the_scores_of_one_run_and_replaces_nothing(tmp_path: Path):
+    path = tmp_path / "SciFact.json"
+    whole = results("a", "b")
+    named = {"task": "SciFact", "revision": "1", "main_score": "RR"}
+
+    write_task_result(whole, path, run="b", **named)
+
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written["scores"]["test"][0]["main_score"] == written["scores"]["test"][0]["RR"] == 0.5
+    assert (written["task_name"], written["dataset_revision"], written["mteb_version"]) == ("SciFact", "1", None)
+    for wrong, words in (
+        ({}, "name one of them"),
+        ({"run": "c"}, "no run 'c'"),
+        ({"run": "a", "main_score": "x"}, "no score 'x'"),
+        ({"run": "a"}, "exists; name another file"),
+    ):
+        with pytest.raises(rw.RankwellError, match=words):
+            write_task_result(whole, path, **(named | wrong))
+
+
 @pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize(
     ("tool", "packages"),
     [
+        ("mteb", ["mteb", "torch==2.13.0"]),
         ("mlflow", ["mlflow-skinny"]),
         ("wandb", ["wandb"]),
         ("ranx", ["ranx"]),
