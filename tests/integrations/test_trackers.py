@@ -14,6 +14,7 @@ from engines.environments import ROOT, environment
 from full_run import record
 from rankwell.integrations import ranx, wandb
 from rankwell.integrations.folders import logged
+from rankwell.integrations.ir_measures import measure
 from rankwell.integrations.mteb import write_task_result
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -75,6 +76,23 @@ def test_tables_that_ranx_cannot_hold_are_refused():
             made({"q": {}})
 
 
+def test_a_measure_for_ir_measures_reads_frames_with_further_columns(monkeypatch: pytest.MonkeyPatch):
+    import sys
+
+    import pandas as pd
+
+    monkeypatch.setitem(sys.modules, "ir_measures", SimpleNamespace(define=lambda values, **_: values))
+    judged = pd.DataFrame([("q1", "a", 1), ("q2", "b", 1)], columns=["query_id", "doc_id", "relevance"])
+    ranked = pd.DataFrame(
+        [("q1", "words", "x", 2.0), ("q1", "words", "a", 1.0)], columns=["query_id", "query", "doc_id", "score"]
+    )
+
+    assert list(measure("RR")(judged, ranked)) == [("q1", 0.5), ("q2", 0.0)]
+    assert list(measure("RR")(judged, ranked[:0])) == []
+    with pytest.raises(rw.UnknownName, match="nDGC"):
+        measure("nDGC@10")
+
+
 def test_a_task_result_of_mteb_has_the_scores_of_one_run_and_replaces_nothing(tmp_path: Path):
     path = tmp_path / "SciFact.json"
     whole = results("a", "b")
@@ -104,7 +122,7 @@ def test_a_task_result_of_mteb_has_the_scores_of_one_run_and_replaces_nothing(tm
         ("mlflow", ["mlflow-skinny"]),
         ("wandb", ["wandb"]),
         ("ranx", ["ranx"]),
-        ("pt_experiment", ["python-terrier", "ir-measures"]),
+        ("pt_experiment", ["pyterrier", "ir-measures"]),
     ],
 )
 def test_an_adapter_passes_the_same_figures_on(tool: str, packages: list[str], tmp_path: Path):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import rankwell
+from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.integrations import imported
 
 
@@ -17,16 +18,15 @@ def measure(name: str, **options: Any) -> Any:
     """
     define = imported("ir_measures", "pyterrier").define
     chosen: dict[str, Any] = {"intervals": "none", **options}
-    rankwell.RunOptions(measures=name, **chosen)
+    choose_measures([name], CONVENTIONS[chosen.get("convention", "rankwell")])
 
     def _values(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
         if not len(run):
             return
-        judged = qrels.rename(columns={"query_id": "query", "doc_id": "item", "relevance": "grade"})
-        ranked = run.rename(columns={"query_id": "query", "doc_id": "item"})
-        result = rankwell.evaluate(
-            judged[["query", "item", "grade"]], {"run": ranked[["query", "item", "score"]]}, name, **chosen
-        )
+        # Experiments add columns of their own, such as the text of the query.
+        judged = qrels[["query_id", "doc_id", "relevance"]].set_axis(["query", "item", "grade"], axis=1)
+        ranked = run[["query_id", "doc_id", "score"]].set_axis(["query", "item", "score"], axis=1)
+        result = rankwell.evaluate(judged, {"run": ranked}, name, **chosen)
         for row in result.per_query():
             if row["value"] is not None:
                 yield row["query"], row["value"]

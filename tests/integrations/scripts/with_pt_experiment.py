@@ -21,11 +21,11 @@ rows = [(query, item, score, place) for query, own in run.items() for place, (it
 lists = pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
 system = pt.Transformer.from_df(lists) if hasattr(pt.Transformer, "from_df") else pt.transformer.get_transformer(lists)
 
-ours = ["RR", "nDCG@10", "RBP(p=0.8)"]
+ours = ["RR", "nDCG@10", "RBP(p=0.5)"]
 table = pt.Experiment([system], topics, judged, [*map(measure, ours), RR, nDCG @ 10], names=["bm25"])
 result = rw.evaluate(qrels, run, ours)
 figures = {name: round(float(table[name].iloc[0] if table[name].ndim == 1 else table[name].iloc[0, 0]), 12) for name in ours}
-packages = {name: version(name) for name in ("python-terrier", "ir-measures")}
+packages = {name: version(name) for name in ("pyterrier", "ir-measures")}
 sys.stdout.write(
     json.dumps(
         {"packages": packages, "figures": figures, "expected": {name: round(result[name], 12) for name in ours}}, sort_keys=True
