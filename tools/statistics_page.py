@@ -261,8 +261,8 @@ Written by `python tools/statistics_page.py`; the figures are of {simulations} s
 
 ## Intervals
 
-Intervals are over queries: what would the mean be for other queries of the same kind? Below 10 queries there is none.
-`--intervals` chooses how they are made:
+Intervals are two-sided and over queries: what would the mean be for other queries of the same kind? Below 10 queries there is
+none. `--intervals` chooses how they are made:
 
 * `bootstrap-t` (the default): for shares that are all 0 or 1 Clopper and Pearson's, which is exact: it holds the true share at
   least as often as it says. For other values the studentised bootstrap from 10,000 resamples with replacement (Davison and
@@ -295,8 +295,9 @@ Groups below 50 queries are called small, for tests find little in them.
 
 ## Tests
 
-Every test is two-sided, of paired differences on the queries that count for both systems; differences are rounded to 12 decimals
-first, so that a rounding error is neither a win nor a loss.
+Every test is two-sided, of paired differences on the queries that count for both systems. No significant difference means that
+these queries do not decide, not that the systems are equal ([more](explanation/intervals.md#absence-of-evidence)). Differences
+are rounded to 12 decimals first, so that a rounding error is neither a win nor a loss.
 
 * `randomisation` (the default): the share of all ways to swap the two values of each query in which the means differ at least as
   much. Exact where there are no more ways than `--resamples`, and where all differences have one size; else drawn. One matrix of
@@ -326,7 +327,8 @@ Five systems that are alike, 50 queries, ten pairs, {families} simulations:
 ## Is the set of queries large enough?
 
 `detectable` is the smallest true difference that a t-test at the level finds with the power (80 % by default), given the spread
-of the differences that was seen; `queries_needed` is how many queries would find a difference as large as the one that was seen.
+of the differences that was seen; `queries_needed` is how many queries would find a difference as large as the one that was seen,
+with that power.
 By simulation the detectable difference is found in {power}.
 
 ## Clusters
@@ -336,10 +338,11 @@ flips whole clusters, and the t-test takes the spread between them; the mean rem
 
 ## Orders of systems
 
-Letters (Piepho 2004): two systems share one where no decisive difference was found. Kendall's τ-b, τ-AP (Yilmaz and others 2008:
-the top counts more) and RBO (Webber and others 2010, extrapolated, p = 0.9) compare the orders by two measures, and the order
-over all queries with that in each group. Borda points count the systems below, measure by measure. The critical-difference
-diagram shows mean ranks over queries and joins those within Nemenyi's critical difference (Demšar 2006).
+Letters (Piepho 2004): two systems share one where no significant difference was found; they need not be equal. Kendall's τ-b,
+τ-AP (Yilmaz and others 2008: the top counts more) and RBO (Webber and others 2010, extrapolated, p = 0.9) compare the orders by
+two measures, and the order over all queries with that in each group. Borda points count the systems below, measure by measure.
+The critical-difference diagram (Demšar 2006) shows mean ranks over queries; its bars join neighbours without a significant
+difference by the tests above.
 """
 
 

@@ -45,7 +45,7 @@ class GateOptions:
     no_regression
         The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
         single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
-        compare, lies wholly on the worse side of 0.
+        compare, lies wholly on the worse side of 0. With few queries a worse run passes, too, for nothing is shown.
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).
@@ -275,14 +275,17 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     # How much is lost at best, and at worst.
     least, most = (low, high) if lower else (-high, -low)
     passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
-    wrong, right = ("is", "is not") if tolerance is None else ("may be", "is not")
-    than = f"{'' if tolerance else 'significantly '}worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
+    # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
+    if tolerance is None:
+        than, wrong, right = f"than {base}", "is significantly worse", "is not shown to be worse"
+    else:
+        than, wrong, right = f"than {base} by more than {tolerance.text}", "may be worse", "is not worse"
     unit = row["unit"] if row["unit"] != "count" else "rank"
     ends = f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]"
     numbers = f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
     return GateLine(
         passed=passed,
-        requirement=f"{measure} not {than}",
+        requirement=f"{measure} not {'' if tolerance else 'significantly '}worse {than}",
         measure=measure,
         part=part,
         found=row["mean"],

@@ -53,13 +53,17 @@ def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[s
     words: list[str] = []
     if len({row.get("role") for row in differences}) > 1:
         words.append("primary: the first measure, which alone decides the verdict")
+    if any(row["p"] is not None for row in differences):
+        words.append("p: two-sided")
     if any(row["effect_size"] is not None for row in differences):
         words.append("effect: the mean difference in standard deviations of the differences (Cohen's d_z)")
     if any(row["detectable"] is not None for row in differences):
         seen = f"with a probability of {rules['power']:g}"
         words.append(f"detectable: the smallest true difference that n queries show as significant {seen}")
     if any(row["letters"] for row in systems):
-        words.append("letters after a mean: systems that share one do not differ significantly")
+        words.append(
+            "letters after a mean: systems that share one show no significant difference, which does not show that they are equal"
+        )
     return "; ".join(words)
 
 

@@ -181,7 +181,7 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
     value = name.removeprefix(attribute).strip().removeprefix("=").strip() if name.startswith(attribute) else name
     n = max(row["n"] for row in rows)
     decisive = sum(bool(row["decisive"]) for row in rows)
-    sentence = f"{decisive} of {len(rows)} pairs differ significantly."
+    sentence = f"{decisive} of {len(rows)} pairs differ significantly by {difference_label(rows[0])}."
     if len(rows) <= _MOST_PAIRS:
         sentence = " ".join(_sentence(row, source) for row in rows)
     return {"name": attribute, "value": value, "n": n, "verdict": sentence, "decisive": bool(decisive), "small": n < FEW}
