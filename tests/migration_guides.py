@@ -25,8 +25,8 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "pytrec_eval": ("pytrec-eval-terrier==0.5.11",),
     "ir_measures": ("ir-measures==0.4.3", "pytrec-eval-terrier==0.5.11"),
     "ranx": ("ranx==0.3.21",),
-    "BEIR": ("torch==2.13.0", "beir==2.2.0"),
-    "MTEB": ("torch==2.13.0", "mteb==2.26.24"),
+    "BEIR": ("torch==2.13.0", "beir==2.2.0", "pytrec-eval-terrier==0.5.11"),
+    "MTEB": ("torch==2.13.0", "mteb==2.26.24", "pytrec-eval-terrier==0.5.11"),
     "sentence-transformers": ("torch==2.13.0", "sentence-transformers==6.2.0"),
     "Haystack": ("haystack-ai==3.4.1",),
 }
