@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 def kind_of(value: object) -> str:
     """The kind of a value with its article, in plain words where there are any; otherwise the name of its class."""
     name = type(value).__name__
-    article = "an" if name[:1].lower() in "aeiou" else "a"
+    article = "an" if name[:1].lower() in "aeiou" or name == "ndarray" else "a"
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
 
 

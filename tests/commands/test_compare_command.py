@@ -71,6 +71,15 @@ def two(tmp_path):
     return folder_of(tmp_path / "old"), folder_of(tmp_path / "new", lift=0.1)
 
 
+def test_a_folder_without_values_of_queries_is_named(two, tmp_path):
+    rules = {**RULES, "measures": {}}
+    content = FolderContent(summary=[], values=[], rules=rules, notes=[], manifest={"rules": rules, "inputs": {}})
+    write_folder(tmp_path / "none", content, charts=False)
+
+    with pytest.raises(BadInput, match=r"none has no value of any single query.*; evaluate it by a measure that has one"):
+        compare(two[0], str(tmp_path / "none"))
+
+
 def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
     text = compare(*two).text
 

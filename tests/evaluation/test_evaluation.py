@@ -119,6 +119,18 @@ def test_runs_are_named_by_file_with_the_folder_where_names_are_equal(tmp_path: 
         name_runs([tmp_path / "one" / "bm25.run", tmp_path / "one" / "bm25.run"])
 
 
+def test_parts_of_a_file_are_runs_and_are_named_by_the_file_and_the_part_where_there_are_several(tmp_path: Path):
+    path = tmp_path / "ranks.txt"
+    path.write_text("1 qid:q1 1:0.5 2:0.1 #docid = a\n0 qid:q1 1:0.2 2:0.9 #docid = b\n")
+
+    assert list(name_runs(f"{path}:1")) == ["ranks"]
+    result = rw.evaluate(path, [f"{path}:1", f"{path}:2"], "RR", intervals="none")
+    assert result["RR"] == {"ranks.txt:1": 1.0, "ranks.txt:2": 0.5}
+    (tmp_path / "run.json").write_text('{"q1": {"a": 1.0}}')
+    with pytest.raises(UnknownName, match="the format 'json' has no parts, so 'bm25' names nothing"):
+        rw.evaluate({"q1": {"a": 1}}, f"{tmp_path / 'run.json'}:bm25", "RR")
+
+
 def test_many_runs_in_one_call_equal_one_call_each():
     other = {query: dict(reversed(items.items())) for query, items in RUN.items()}
     together = rw.evaluate(TRUTH, {"a": RUN, "b": other}, ["RR", "AP"])

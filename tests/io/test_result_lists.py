@@ -1,4 +1,4 @@
-"""Results as engines return them, in files and in Python: whatever they call id and score, and in lists per query."""
+"""Results as engines return them, in files and in Python: with any common name for id and score, and in lists per query."""
 
 import csv
 import json

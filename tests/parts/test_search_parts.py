@@ -227,7 +227,7 @@ def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
     vectors = copies(30, 6)
 
     assert rankwell.search(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [[0], [1], [2]]
-    with pytest.raises(BadUsage, match="parts are computed from files; save the ndarray"):
+    with pytest.raises(BadUsage, match="parts are computed from files; this is an ndarray; save it"):
         rankwell.search(vectors, vectors, k=1, executor="here")
 
 

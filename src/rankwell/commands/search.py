@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.errors import BadUsage, Unfinished
+from rankwell.errors import BadUsage, Unfinished, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
@@ -144,7 +144,7 @@ def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, 
     }
     odd = next((name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))), None)
     if odd is not None:
-        raise BadUsage(f"{odd}: parts are computed from files; save the {type(places[odd]).__name__} and name its file.")
+        raise BadUsage(f"{odd}: parts are computed from files; this is {kind_of(places[odd])}; save it and name its file.")
     found: dict[str, Any] = {name: None if place is None else file_of_part(place) for name, place in places.items()}
     chosen = ("k", "metric", "exclude", "backend", "device")
     return found | {name: getattr(options, name) for name in chosen}

@@ -16,7 +16,7 @@ from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieR
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.store import Source, encode_id, run_files
+from rankwell.store import Source, encode_id, run_files, split_part
 
 OrderTies = ("optimistic", "pessimistic")
 
@@ -215,8 +215,8 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
 
 def _stem(place: str | Path) -> str:
-    """The name of a file without folder and suffixes, and of a folder of shards as it is."""
-    return str(place).rstrip("/").rpartition("/")[2] if run_files(place) else Source(place).stem
+    """The name of a file without folder, suffixes and part, and of a folder of shards as it is."""
+    return str(place).rstrip("/").rpartition("/")[2] if run_files(place) else Source(split_part(place)[0]).stem
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:

@@ -222,7 +222,7 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
     """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have grade 1.
 
     ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is refused, as it has no order. Results
-    may then be mappings, too, whatever they call id and score.
+    may then be mappings, too, with any common name for id and score.
     Raises BadInput and DuplicateItem naming the query.
     """
     values: Any = given.tolist() if hasattr(given, "tolist") else given

@@ -15,7 +15,7 @@ from rankwell.core.tables.columns import Holds
 from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_non_finite
 from rankwell.core.tables.matrices import item_ids as as_ids
 from rankwell.core.tables.shards import join_shards
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, kind_of
 from rankwell.io.files import Request, choose_format, file_format, read_column
 from rankwell.store import Head, Source, exists, first_bytes, naming, remote_url, shard_files, split_part, write_text
 
@@ -198,7 +198,7 @@ def _array(thing: Any, numbers: str = "numbers", rule: str = "vectors have one l
             np.asarray(thing) if hasattr(thing, "__array__") or isinstance(thing, list) else np.from_dlpack(thing)
         )
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise BadInput(f"the {type(thing).__name__} is not an array of numbers ({str(error).splitlines()[0]}).") from error
+        raise BadInput(f"expected an array of numbers, found {kind_of(thing)} ({str(error).splitlines()[0]}).") from error
     return found
 
 

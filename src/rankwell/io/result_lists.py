@@ -23,7 +23,7 @@ def _sniff(head: Head) -> float:
 
 @file_format("results", "run", sniff=_sniff)
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or results whatever they call id and score.
+    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any common name for id and score.
 
     The name of a query's id is one of a table's column. A query without results is kept. Raises BadInput naming the place.
     """

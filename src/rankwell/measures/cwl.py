@@ -181,7 +181,7 @@ def information_foraging(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain falls below what is usual.
+    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain falls below the usual rate.
 
     The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 + b2 · e^((A - gain so far per
     item) · R2)) by the rate A, or their product. R1 and R2 say how strictly. min_rel, max_rel, k: as for `INST`.

@@ -11,7 +11,7 @@ from rankwell.commands.explain import Explanation, explained
 from rankwell.core.options import files_to_write, overwriting
 from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables.columns import Duplicates
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, kind_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.workflow.writing import writing
 
@@ -77,7 +77,7 @@ def convert(
         if value not in known:
             raise UnknownName(f"{option}: there is no {value!r}; {suggest(str(value), known)}")
     if not isinstance(source, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadUsage(f"convert reads a file; write the {type(source).__name__} with write_run or write_judgments.")
+        raise BadUsage(f"convert reads a file, found {kind_of(source)}; write it with write_run or write_judgments.")
     target = Path(target)
     with writing(target, overwrite=overwrite):
         files = files_to_write(command.convert, (source, target), {}, overwrite)

@@ -436,10 +436,7 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
         ("@$call = 'grid_engine:answer'\n", r"system 'a': grid_engine:answer cannot be called .*'right'"),
         ("@$call = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
         ("@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n", r"system 'a': predictions: there is no file .*p1.json"),
-        (
-            "@$call = 'grid_engine:wrong'\n",
-            "grid.toml: a: grid_engine:wrong returns an object of type int; expected a Ranking or",
-        ),
+        ("@$call = 'grid_engine:wrong'\n", "grid.toml: a: grid_engine:wrong returns an integer; expected a Ranking or"),
         ("@$call = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
     ],
 )
@@ -663,7 +660,7 @@ def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkey
 
     assert (list(first.texts[1:]), list(second.texts), none) == (["x", None], ["blue", None], None)
     assert (list(found.items), found.scores.tolist()) == (["t#0", "t#1"], [2.0, 1.0])
-    with pytest.raises(BadInput, match="grid_plain:odd answers the question 'q1' by an object of type int"):
+    with pytest.raises(BadInput, match="grid_plain:odd answers the question 'q1' by an integer"):
         run(world('@[[system]]\nname = "c"\ncall = "grid_plain:odd"\n'), keep)
     sys.modules.pop("grid_plain")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables import Values
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.experiments.comparison import Origin
@@ -45,7 +45,14 @@ def split_name(place: str) -> tuple[str, str]:
 
 
 def from_folders(folders: Named, *, details: bool) -> Gathered:
-    """The values of all folders under the names of `run_names`. details: whether rows of items and queries are read too."""
+    """The values of all folders under the names of `run_names`. details: whether rows of items and queries are read too.
+
+    Raises BadInput for a folder without a value of a single query, and as `run_names`.
+    """
+    for _, folder in folders:
+        if not folder.values:
+            what = f"{folder.place} has no value of any single query, and systems are compared query by query"
+            raise BadInput(f"{what}; evaluate it by a measure that has one for every query.")
     names = run_names(folders)
     values: list[Values] = []
     row_attributes: list[Mapping[str, Any]] = []

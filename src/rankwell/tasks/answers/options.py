@@ -22,9 +22,9 @@ class AnswerOptions:
     retrieved
         A retriever's documents for each question: a run file, DPR's or Pyserini's retrieval results, Haystack's CSV, KILT, RAGAS.
     k
-        How many first answers top-k measures look at, 5 unless it is said.
+        How many first answers top-k measures look at; 5 by default.
     retriever_k
-        How many first documents count as retrieved, 10 unless it is said.
+        How many first documents count as retrieved; 10 by default.
     convention
         Whose words and rules: piaf, or squad2 and squad1 for texts that answer a file of SQuAD 2.0 and 1.1, unless one is named:
         piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
@@ -48,7 +48,7 @@ class AnswerOptions:
     corpus
         Texts of the documents by id, for relevance by answers or context.
     context_share
-        How much of the shorter text two documents must share to be the same context, from 0 to 1, 0.65 unless it is said.
+        How much of the shorter text two documents must share to be the same context, from 0 to 1; 0.65 by default.
     ties
         Order of documents with equal scores in a run file; by default the convention's.
     duplicates

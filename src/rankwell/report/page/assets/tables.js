@@ -40,7 +40,7 @@ export function summaryTable() {
           el(
             "th",
             {scope: "col", class: "number"},
-            many ? [measureNodes(measures[place]), levelsBelow(place)] : [runTag(place), isolated("span", null, name)],
+            many ? [measureNodes(measures[place]), levelsBelow(place)] : [runTag(place), el("span", {dir: "auto"}, broken(name))],
           ),
         ),
         many ? null : levels.map(level => heading(say.levels[level], {class: "number", title: say.levelTitles[level]})),

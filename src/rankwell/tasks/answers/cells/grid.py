@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.core.catalogue import load_object
 from rankwell.core.registry import suggest
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadUsage, RankwellError
+from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
 from rankwell.experiments import runner
 from rankwell.experiments.files import CELL_KINDS, Cell, Experiment
 from rankwell.io.files import read_ranking
@@ -238,14 +238,14 @@ def _system_answers(result: Any, call: str) -> tuple[Ranking | None, Predictions
             ranking = read_ranking({str(name): dict(row) for name, row in first.items()}) if isinstance(first, Mapping) else first
             return ranking, _as_predictions(second, call) if isinstance(second, Mapping) else second
     expected = "a Ranking or {id: {document: score}}, Predictions or {id: string or list of strings}, or a pair of both"
-    raise BadInput(f"{call} returns an object of type {type(result).__name__}; expected {expected}.")
+    raise BadInput(f"{call} returns {kind_of(result)}; expected {expected}.")
 
 
 def _as_predictions(answers: Mapping[Any, Any], call: str) -> Predictions:
     lists = {str(name): list(each) if isinstance(each, (list, tuple)) else [each] for name, each in answers.items()}
     for name, text in ((name, text) for name, texts in lists.items() for text in texts):
         if not isinstance(text, str | None):
-            what = f"{call} answers the question {name!r} by an object of type {type(text).__name__}"
+            what = f"{call} answers the question {name!r} by {kind_of(text)}"
             raise BadInput(f"{what}; expected a string or None.")
     return Predictions.from_texts(lists)
 

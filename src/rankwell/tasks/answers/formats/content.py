@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from rankwell.documents import parse_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem
+from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
 from rankwell.io.files import FORMATS, Request
 from rankwell.store import Head, Source, decode_id
 
@@ -347,8 +347,8 @@ def _of_python(thing: Any) -> Content:
     try:
         frame: Any = nw.from_native(thing, eager_only=True)
     except TypeError as error:
-        what = f"questions and answers cannot be read from an object of type {type(thing).__name__}"
-        raise BadInput(f"{what}; give a path, a mapping, a list of records or a data frame.") from error
+        what = f"questions and answers cannot be read from {kind_of(thing)}"
+        raise BadInput(f"{what}; expected a path, a mapping, a list of records or a data frame.") from error
     rows = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
     return Content(f"the {type(thing).__name__}", "table", rows, header=tuple(frame.columns))
 
