@@ -10,7 +10,8 @@ import tutorials
 from regression.comparing import same_environment
 
 DAILY = {"question-answering", "cluster"}
-"""The others take seconds, as they draw pictures, resample, or start an engine."""
+LONG = {"instance-search", "agreement", "compare-two-systems"}
+"""Those that resample or draw for seconds: `make test-full` types them, and the goldens hold what their commands print."""
 PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
 
 
@@ -20,7 +21,13 @@ def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
 
 
-@pytest.mark.parametrize("name", [name if name in DAILY else pytest.param(name, marks=pytest.mark.slow) for name in PAGES])
+def marked(name: str) -> object:
+    """A tutorial as a parameter, with the marks of its length."""
+    marks = [] if name in DAILY else [pytest.mark.slow, *([pytest.mark.server] if name in LONG else [])]
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", list(map(marked, PAGES)))
 def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
     page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
 
