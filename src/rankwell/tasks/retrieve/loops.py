@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.engines import Engine, EngineFailure, EngineHits, EngineQuery, Session, processor_seconds
 
-
-def clock() -> float:
-    """The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
-    return time.perf_counter()
-
-
+clock = time.perf_counter
+"""The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
 Status = Literal["ok", "failed", "timeout", "not_asked"]
 MOST_IN_A_ROW = 20
 """Failures in a row after which a client asks no further query."""
@@ -141,7 +138,7 @@ class Client:
         """Encodes the text of a query; the seconds that it took, None where queries have vectors already."""
         return None if self._encode is None else self._encode(self._queries[query])
 
-    def ask(self, query: int, planned: float | None, connect: Callable[[], Session]) -> SentRequest:
+    def ask(self, query: int, planned: float | None, connect: Callable[[], Session], encoding: float | None) -> SentRequest:
         """The outcome of a query, asked again as often as allowed; the time is that of the last attempt."""
         own, k = self._queries[query], self._terms.k
         for attempt in range(self._terms.retries + 1):
@@ -155,11 +152,12 @@ class Client:
             except EngineFailure as error:
                 done, self._broken = clock(), True
                 status: Status = "timeout" if error.kind == "timeout" else "failed"
-                found = SentRequest(query, planned, sent, done, status, str(error))
+                found = SentRequest(query, planned, sent, done, status, str(error), encoding=encoding)
             else:
                 if done - sent <= self._terms.timeout:
-                    return SentRequest(query, planned, sent, done, "ok", "", hits.ids, hits.scores)
-                found = SentRequest(query, planned, sent, done, "timeout", f"answered after {done - sent:.3g} s")
+                    return SentRequest(query, planned, sent, done, "ok", "", hits.ids, hits.scores, encoding)
+                error = f"answered after {done - sent:.3g} s"
+                found = SentRequest(query, planned, sent, done, "timeout", error, encoding=encoding)
             finally:
                 self._watch.end(self._slot)
             if attempt == self._terms.retries:
@@ -181,7 +179,7 @@ Emit = Callable[[list[SentRequest]], None]
 
 def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> None:
     """Asks all queries of a batch, and hands their outcomes over between requests, those that were not asked too."""
-    lock, place = threading.Lock(), iter(range(len(batch.queries)))
+    lock, places = threading.Lock(), deque(range(len(batch.queries)))
     errors: list[BaseException] = []
     stop = threading.Event()
     # Requests of an open loop have moments, which encoding would delay.
@@ -189,8 +187,10 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     start = clock() + (0.05 if batch.moments is not None else 0.0)
 
     def _next() -> int | None:
-        with lock:
-            return None if stop.is_set() or clock() - start > batch.seconds else next(place, None)
+        try:
+            return None if stop.is_set() or clock() - start > batch.seconds else places.popleft()
+        except IndexError:
+            return None
 
     def _client(slot: int) -> None:
         try:
@@ -199,7 +199,6 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
             errors.append(error)
             stop.set()
 
-    gc.collect()
     gc.disable()
     try:
         threads = [threading.Thread(target=_client, args=(slot,), daemon=True) for slot in range(1, batch.clients)]
@@ -213,7 +212,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     if errors:
         raise errors[0]
     now = clock()
-    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", NOT_ASKED[stop.is_set()]) for each in place])
+    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", NOT_ASKED[stop.is_set()]) for each in places])
 
 
 def _guarded(lock: threading.Lock, emit: Emit, found: list[SentRequest]) -> None:
@@ -240,7 +239,7 @@ def _loop(
             planned = start + batch.moments[place]
             if (wait := planned - clock()) > 0:
                 time.sleep(wait)
-        found.append(client.ask(query, planned, connect)._replace(encoding=encoding))
+        found.append(client.ask(query, planned, connect, encoding))
         failures = 0 if found[-1].status == "ok" else failures + 1
         if failures >= MOST_IN_A_ROW:
             stop.set()
