@@ -9,6 +9,7 @@ import pytest
 
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.stats.agreement import Ratings, coefficients
+from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.commands.study_agreement import agreement
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
@@ -115,6 +116,10 @@ def test_a_known_grade_outside_the_scale_is_refused(tmp_path, study):
 
 def test_three_judges_have_coefficients_together(study):
     second_judge(study, lambda at, grade: (grade + at) % 4, name="carl")
+    found = read_study(study)
+    twice = read_journals(found).lines
+    alone = lease_batch(found, "carl").pairs[0]
+    append_lines(found, [JournalLine(now(), "carl", *alone, 1.0)])
 
     rows = rows_of(study)
 
@@ -123,6 +128,8 @@ def test_three_judges_have_coefficients_together(study):
     }  # fmt: skip
     assert "Fleiss' kappa" in values(rows, "all", None)
     assert "Cohen's kappa" not in values(rows, "all", None)
+    assert set(values(rows, "all", None, "items").values()) == {len({line.pair for line in twice})}
+    assert set(values(rows, "all", None, "queries").values()) == {len({line.query for line in twice})}
 
 
 def test_a_judge_who_grades_higher_and_higher_drifts(tmp_path, truth):

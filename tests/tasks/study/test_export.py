@@ -83,6 +83,6 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
 
     done = rw.convert(f"{study}:ben", tmp_path / "ben.csv")
 
-    assert any("10 of " in note and "graded by ben; 10 more without a grade" in note for note in done.notes)
+    assert any("10 of " in note and "graded by ben; 10 more are judged without a grade of theirs" in note for note in done.notes)
     with pytest.raises(BadUsage, match="study:dora: no judge has this name; known are ann, ben"):
         rw.convert(f"{study}:dora", tmp_path / "dora.csv")

@@ -1,12 +1,14 @@
 """The server of a judge: who may speak to it, what it writes before it answers, and what it never shows."""
 
 import errno
+import http.client
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,19 @@ def test_the_token_opens_once_and_becomes_a_strict_cookie(study: Path):
         assert again[0] == 403
         assert "Set-Cookie" not in again[1]
         assert client.send("GET", "/")[0] == 200
+
+
+def test_a_connection_that_a_browser_keeps_open_ends_with_the_server(study: Path):
+    threads = threading.active_count()
+    with serving(study) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+        connection.request("GET", "/")
+        connection.getresponse().read()
+
+    assert connection.sock is not None
+    assert connection.sock.recv(1) == b""
+    assert threading.active_count() == threads
+    connection.close()
 
 
 def test_the_policy_allows_only_what_the_page_holds(client: Client):

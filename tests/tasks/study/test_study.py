@@ -176,7 +176,7 @@ def test_a_wrong_cell_of_a_spreadsheet_is_named_and_nothing_is_read(tmp_path, tr
 def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
     odd = ["=1+1", "a b", "x/y", "'quoted", "n\x00ul", "l" * 10_000, '"']
     (tmp_path / "queries.jsonl").write_text(json.dumps({"id": "q 1", "text": "=cmd()"}) + "\n")
-    (tmp_path / "documents.jsonl").write_text("".join(json.dumps({"id": item, "text": "t"}) + "\n" for item in odd))
+    (tmp_path / "documents.jsonl").write_text("".join(json.dumps({"id": item, "text": "t\nt"}) + "\n" for item in odd))
     for name, order in (("a", odd), ("b", odd[::-1])):
         (tmp_path / f"{name}.json").write_text(json.dumps({"q 1": {item: 9.0 - at for at, item in enumerate(order)}}))
     texts = {"query_texts": str(tmp_path / "queries.jsonl"), "documents": str(tmp_path / "documents.jsonl")}
@@ -193,6 +193,7 @@ def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
     study = read_study(tmp_path / "study")
     # The middle one of seven has the same rank in both, and is never asked.
     assert {line.item for line in read_journals(study).lines} == {*odd} - {odd[3]}
+    assert [line.place for line in read_journals(study).lines] == [1, 2, 3, 4, 5, 6], "rows, however many lines a text has"
 
 
 def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(tmp_path, truth):
@@ -204,7 +205,22 @@ def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(t
     assert row["unknown"] == row["judged"] > 0
     assert row["better"] is None
     assert row["like_low"] < -0.3 < 0.3 < row["like_high"]
-    assert "it depends on" in estimate(str(study)).text
+    text = estimate(str(study)).text
+    assert "it depends on" in text
+    assert f"{row['judged']} judged items have no grade, and the intervals cover every grade they may have" in text
+
+
+def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60)
+    judge_batches(study, truth, 1, by="first")
+    before = estimate(str(study)).text
+    query, item = lease_batch(read_study(study), "second").pairs[0]
+    append_lines(read_study(study), [JournalLine("t", "second", query, item, 3.0)])
+
+    after = estimate(str(study)).text
+
+    assert "finished batches" not in before
+    assert "first, second (grade by median), 60 of them in finished batches; look 1 of 5" in after
 
 
 def test_looks_are_recorded_once_and_no_verdict_comes_beyond_the_plan(tmp_path, truth):

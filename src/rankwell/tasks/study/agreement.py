@@ -43,7 +43,10 @@ class RatedItems:
 
 @dataclass(frozen=True, eq=False)
 class JudgeComparison:
-    """The agreement of raters: weighted by 1/π, and of the judged sample alone. confusion, sample_confusion: of two raters."""
+    """The agreement of raters: weighted by 1/π, and of the judged sample alone. confusion, sample_confusion: of two raters.
+
+    items, queries: the number with two grades or more.
+    """
 
     rated: RatedItems
     weighted: Mapping[str, Coefficient]
@@ -92,13 +95,13 @@ class JudgeComparison:
         ]
 
 
-def shown_interval(bounds: tuple[float, float] | None) -> str:
-    """An interval of coefficients in a table."""
-    return "none" if bounds is None else f"[{figure(bounds[0], 'score')}, {figure(bounds[1], 'score')}]"
+def shown_interval(bounds: tuple[float, float] | None, *, signed: bool = False) -> str:
+    """An interval of coefficients, or of a drift, in a table."""
+    return "none" if bounds is None else f"[{', '.join(figure(end, 'score', signed=signed) for end in bounds)}]"
 
 
 class InclusionWeights(NamedTuple):
-    """The weight 1/π of every item in finished batches; None where items are not drawn. expected: the grade, from ranks."""
+    """The weight 1/π of each judged item in finished batches; None where items are not drawn. expected: the grade, from ranks."""
 
     weights: Mapping[Pair, float] | None
     expected: Mapping[Pair, float]
@@ -106,13 +109,14 @@ class InclusionWeights(NamedTuple):
     @classmethod
     def of(cls, study: Study, lines: Sequence[JournalLine]) -> "InclusionWeights":
         """Those of a study with the judgments so far."""
-        pool, names = study.pool, study.queries
-        pairs = [(names[query], item) for query, item in zip(pool.query.tolist(), pool.item.tolist(), strict=True)]
-        expected = dict(zip(pairs, (pool.prior * max(study.grades)).tolist(), strict=True))
+        pool, names, answers = study.pool, study.queries, StudyAnswers.of(study, lines)
+        rows = np.flatnonzero(answers.answered)
+        pairs = [(names[query], item) for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)]
+        expected = dict(zip(pairs, (pool.prior[rows] * max(study.grades)).tolist(), strict=True))
         if study.design != "items":
             return cls(None, expected)
-        found = StudyEstimates(study, StudyAnswers.of(study, lines), study.parsed_measure)
-        pi = zip(pairs, found.sampled.tolist(), found.inclusion.tolist(), strict=True)
+        found = StudyEstimates(study, answers, study.parsed_measure)
+        pi = zip(pairs, found.sampled[rows].tolist(), found.inclusion[rows].tolist(), strict=True)
         return cls({pair: 1 / chance for pair, sampled, chance in pi if sampled}, expected)
 
 
@@ -170,7 +174,7 @@ def compare_raters(
         cells[0] / cells[0].sum() if cells[0].any() else cells[0],
         cells[1],
         sample.n_rated,
-        len(numbers),
+        len(np.unique(queries[np.count_nonzero(~np.isnan(table), axis=1) > 1])),
     )
 
 

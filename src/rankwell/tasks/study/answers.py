@@ -32,7 +32,9 @@ class StudyAnswers:
             )
         pool, names = study.pool, study.queries
         grade, answered = np.full(len(pool.item), np.nan), np.zeros(len(pool.item), dtype=np.bool_)
-        for row, (query, item) in enumerate(zip(pool.query.tolist(), pool.item.tolist(), strict=True) if answers else ()):
+        judged = {query for query, _ in answers}
+        rows = np.flatnonzero(np.array([name in judged for name in names], dtype=np.bool_)[pool.query])
+        for row, query, item in zip(rows.tolist(), pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True):
             own = answers.pop((names[query], item), None)
             if own:
                 answered[row], grade[row] = True, _grade({judge: line.grade for judge, line in own.items()}, grade_by)

@@ -3,7 +3,9 @@
 import json
 import re
 import secrets
+import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,10 +41,9 @@ class _Refused(Exception):
 class JudgingServer(ThreadingHTTPServer):
     """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie does."""
 
-    daemon_threads = True
-
     def __init__(self, session: JudgingSession) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self._connections = set[socket.socket]()
         self.session, self.token, self._cookie = session, secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.page = judging_page(f"Judging: {session.judge}")
         self._is_used = False
@@ -74,9 +75,22 @@ class JudgingServer(ThreadingHTTPServer):
             return False
         return found is not None and secrets.compare_digest(found.value.encode(), self._cookie.encode())
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Remembers the connection until it is closed."""
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Forgets the connection, and closes it."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
     def server_close(self) -> None:
-        """Ends the session, too."""
+        """Ends the session, and the connections that browsers keep open with their threads, so that none outlives the server."""
         self.session.close()
+        for connection in self._connections.copy():
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

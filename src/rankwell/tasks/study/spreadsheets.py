@@ -69,7 +69,7 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
     known = {pair: own[judge] for pair, own in last_answers(read_journals(study).lines).items() if judge in own}
     pool = batches_of(study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
-    for number, row in rows:
+    for position, (number, row) in enumerate(rows, 1):
         query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
         where = f"{source.name}:{number}"
         if (query, item) not in pool:
@@ -79,7 +79,7 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
             continue
         grade, action = _grade(text.strip(), study, where)
         line = JournalLine(
-            now(), judge, query, item, grade, action, row.get("note", "") or "", None, number - 1, study.guideline_digest
+            now(), judge, query, item, grade, action, row.get("note", "") or "", None, position, study.guideline_digest
         )
         before = known.get((query, item))
         if before is not None and (before.grade, before.action) == (grade, action):

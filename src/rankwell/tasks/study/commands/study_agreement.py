@@ -95,7 +95,9 @@ def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.R
             "judge": row["judge"],
             "drift": row["name"],
             "value": report.PrintedFigure(figure(row["value"], "score", signed=True)),
-            f"{100 * level:g} % interval": shown_interval((row["low"], row["high"]) if row["low"] is not None else None),
+            f"{100 * level:g} % interval": shown_interval(
+                (row["low"], row["high"]) if row["low"] is not None else None, signed=True
+            ),
             "items": row["items"],
         }
         for row in drift

@@ -14,7 +14,7 @@ from rankwell.report.present import FormatOption, InputPlace, Output
 from rankwell.store import Source, writing_to
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Progress, progress
-from rankwell.tasks.study.estimation import StudyEstimates, chosen_measure, measure_label
+from rankwell.tasks.study.estimation import StudyEstimate, StudyEstimates, chosen_measure, measure_label
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
@@ -68,7 +68,8 @@ def estimate(
     verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
-    rules = _rules(found, answers, progress(found, journals.lines), options, (look, looks, level, pairs)) + _model_rule(estimates)
+    rules = _rules(estimates, progress(found, journals.lines), options, (look, looks, level, pairs))
+    rules += _unknown_rule([*means, *differences]) + _model_rule(estimates)
     if format not in ("table", "md", "latex"):
         rows = [each.row(label) for each in (*levels, *verdicts)]
         return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
@@ -104,11 +105,9 @@ def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str]
     return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
 
 
-def _rules(
-    study: Study, answers: StudyAnswers, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, float, int]
-) -> str:
+def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, float, int]) -> str:
     """The line of rules: what was judged by whom, and what the intervals are corrected for."""
-    look, looks, level, pairs = plan
+    study, answers, (look, looks, level, pairs) = estimates.study, estimates.answers, plan
     judges = ", ".join(answers.judges)
     by = f"{judges} (grade by {options.grade_by})" if len(answers.judges) > 1 else judges
     n_pairs = looks.pairs or pairs
@@ -120,8 +119,17 @@ def _rules(
         "reading": "runs read down",
     }
     judged = f"{state.judged} of {count_of(state.items, 'item')}" if study.design != "reading" else count_of(state.judged, "item")
+    used = int((estimates.sampled & answers.answered).sum()) if study.design == "items" else state.judged
+    by += f", {used} of them in finished batches" if used < state.judged else ""
     mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
     return f"{of[study.design]}, {judged} judged by {by}{mixed}; look {look.look} of {looks.planned}: {corrected}"
+
+
+def _unknown_rule(found: Sequence[StudyEstimate]) -> str:
+    """The part of the rules about judged items without a grade, where an estimate has any."""
+    unknown = max(each.unknown for each in found)
+    items = count_of(unknown, "judged item has", "judged items have")
+    return f"; {items} no grade, and the intervals cover every grade they may have" if unknown else ""
 
 
 def _model_rule(estimates: StudyEstimates) -> str:

@@ -75,6 +75,6 @@ _MEANING = {
 def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[str]) -> str:
     """The number of grades, the judges, and the measures that the grades allow."""
     unknown = int(answers.answered.sum()) - graded
-    without = f"; {unknown} more without a grade" if unknown else ""
+    without = f"; {unknown} more are judged without a grade of theirs" if unknown else ""
     judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(judges)}{without}"
     return f"{study.place}: {judged}; {_MEANING[study.design]}"
