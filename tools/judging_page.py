@@ -15,33 +15,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judging_populations import (
-    WEIGHTS,
-    K,
-    QueryPopulation,
-    Sample,
-    drawn_population,
-    kappa_of,
-    model_gains,
-    robust_population,
-    whole,
-)
+from judging_populations import QueryPopulation, Sample, drawn_population, kappa_of, model_gains, ours, robust_population
+from judging_power import power_section
 from rankwell.core.tables import Floats
-from rankwell.stats.difference_estimator import SampleEstimate, cross_fitted, estimate, expected_shares
-from rankwell.stats.intervals import student_quantile
+from rankwell.stats.difference_estimator import expected_shares
 from rankwell.stats.prediction_powered import FOLDS, PredictedQueries
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.stats.sample_forecast import ForecastItems, forecast
+from statistics_page import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "judging.md"
 MARK = "<!-- Written by tools/judging_page.py; figures below this line are replaced. -->\n"
 SHARES = (0.05, 0.10, 0.20, 0.50)
-
-
-def ours(sample: Sample, pair: tuple[int, int], judged: int) -> SampleEstimate:
-    """The estimate of a study; halves of the queries at random."""
-    items = sample.items(pair, judged)
-    return estimate(items, cross_fitted(items, np.arange(sample.n) % 2 == 0))
 
 
 class Cell(NamedTuple):
@@ -116,68 +101,6 @@ def wrong_calls(population: QueryPopulation, runs: int, repetitions: int, seed: 
     return dict(zip(("unplanned", "planned"), (100 * called.mean(axis=0)).tolist(), strict=True))
 
 
-DESIGNS = ("depth pool", "uniform", "∝ |c|", "ours")
-DRAWN, FEWER = 150, 100
-"""Queries of a study in the table of power, and in its last column, where one pair is hardly found with everything judged."""
-
-
-def power_of_all(values: Floats, n: int, draws: int = 20_000) -> float:
-    """The power at 5 %, in per cent, to find a mean difference with n queries of which everything is judged."""
-    totals = values[np.random.default_rng(6).integers(0, len(values), (draws, n))] * np.sign(values.mean())
-    reach = student_quantile(0.95, n - 1) * totals.std(axis=1, ddof=1) / np.sqrt(n)
-    return 100 * float((totals.mean(axis=1) > reach).mean())
-
-
-def power_curve(
-    population: QueryPopulation, pair: tuple[int, int], design: str, grid: Sequence[float], repetitions: int, n: int = DRAWN
-) -> tuple[Floats, Floats]:
-    """The power at 5 % to find the difference of a pair at shares of the pool, for these queries and for queries like these."""
-    random = np.random.default_rng(7)
-    own = QueryPopulation(population.name, population.ranks[..., list(pair)], population.gain)
-    sign, found = np.sign(own.truth((0, 1)).mean()), np.zeros((len(grid), 2))
-    every = whole(own)
-    for _ in range(repetitions):
-        sample = Sample.of(own, n, random)
-        again = every._replace(u=random.random(len(every.u)))
-        for at, share in enumerate(grid):
-            for place, each in enumerate((again, sample)):
-                interval = _interval(each, design, round(share * len(each.u)), place)
-                found[at, place] += interval is not None and sign * (interval[0] if sign > 0 else interval[1]) > 0
-    return found[:, 0] / repetitions, found[:, 1] / repetitions
-
-
-def _interval(sample: Sample, design: str, judged: int, place: int) -> tuple[float, float] | None:
-    """The 95 % interval of a design: for these queries (place 0), or for queries like these."""
-    if design == "ours":
-        found = ours(sample, (0, 1), min(judged, sample.deciding))
-    elif design == "depth pool":
-        # The best ranks of all queries first; unjudged items count as not relevant, which its interval does not know.
-        best = np.where(sample.ranks > 0, sample.ranks, K + 1).min(axis=1) + sample.u
-        chosen = np.argsort(best)[:judged]
-        weight = WEIGHTS[sample.ranks[:, 1]] - WEIGHTS[sample.ranks[:, 0]]
-        terms = weight[chosen] * sample.gain[chosen]
-        totals = np.bincount(sample.query[chosen], weights=terms, minlength=sample.n)
-        reach = student_quantile(0.95, sample.n - 1) * totals.std(ddof=1) / np.sqrt(sample.n)
-        return float(totals.mean() - reach), float(totals.mean() + reach)
-    else:
-        spread = np.abs(WEIGHTS[sample.ranks[:, 1]] - WEIGHTS[sample.ranks[:, 0]])
-        items = sample.items((0, 1), judged, np.ones(len(spread)) if design == "uniform" else spread)
-        found = estimate(items, np.zeros(sample.n))
-    return found.queries_like_these(0.95) if place else found.these_queries(0.95)
-
-
-def reached(grid: Sequence[float], power: Floats) -> float | None:
-    """The share at which the power reaches 80 %, between the points of the grid; None where it does not."""
-    above = np.flatnonzero(power >= 0.8)
-    if not len(above):
-        return None
-    at = int(above[0])
-    if at == 0:
-        return grid[0]
-    low, high = float(power[at - 1]), float(power[at])
-    return grid[at - 1] + (grid[at] - grid[at - 1]) * (0.8 - low) / (high - low)
-
-
 def forecasts(population: QueryPopulation, n: int, repetitions: int, seed: int = 5) -> tuple[float, float]:
     """The share of forecasts from 10 % judged to 20 % whose half-width lies within 25 % of the realised one, these and like."""
     random, good = np.random.default_rng(seed), np.zeros((repetitions, 2))
@@ -248,40 +171,12 @@ def predicted_table(population: QueryPopulation, repetitions: int) -> str:
     return f"{text}\n{table(head, list(predicted_rows(population, repetitions)))}"
 
 
-GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}", *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def power_rows(population: QueryPopulation, repetitions: int) -> Iterator[list[str]]:
-    """The rows of the table of power: the pairs of Robust03 that differ by about .05, and each design."""
-    for pair in combinations(range(population.ranks.shape[2]), 2):
-        size = float(population.truth(pair).mean())
-        if abs(size) < 0.04:
-            continue
-        found = {design: power_curve(population, pair, design, GRID, repetitions) for design in DESIGNS}
-        shares = {design: [reached(GRID, each) for each in curves] for design, curves in found.items()}
-        cells = [" / ".join("–" if each is None else f"{100 * each:.0f}" for each in shares[design][::-1]) for design in DESIGNS]
-        ratios = [
-            "–" if one is None or other is None else f"{100 * one / other:.0f}"
-            for one, other in zip(shares["ours"][::-1], shares["uniform"][::-1], strict=True)
-        ]
-        every = f"{power_of_all(population.truth(pair), FEWER):.1f}"
-        fewer = [reached(GRID, power_curve(population, pair, each, GRID, repetitions, FEWER)[1]) for each in ("ours", "uniform")]
-        last = "–" if fewer[0] is None or fewer[1] is None else f"{100 * fewer[0] / fewer[1]:.1f}"
-        yield [f"runs {pair[0] + 1} and {pair[1] + 1}, {abs(size):.3f}", every, *cells, " / ".join(ratios), last]
-
-
 TEXTS = {
     "head": """
 ## How well it holds
 
-By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in
-`tools/judging_page.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
+By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in `tools/judging_page.py` and
+`tools/judging_power.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
 Robust03.
 """,
     "coverage": """### Coverage and bias
@@ -310,18 +205,6 @@ expects the λ of the time that it is for:
 Whole queries, of which some are judged by people and 500 further ones by a model (PPI++), 35 % relevant, a true difference
 of {:+.3f}: how often the 95 % interval holds it, and the mean width over that of people alone. The intervals of the
 model alone are those of all its queries:
-""",
-    "power": """### Judgments that 80 % power takes
-
-Pairs of runs of Robust03 that differ by about .05 in SDCG@10: the share of the pool, in per cent, at which the 95 % interval
-excludes 0 on the right side in 80 % of studies, for 150 queries like these / these 100 queries; – is not reached. A share for
-80 % power needs queries enough: the first column of figures is the power of 100 queries with everything judged, and where it is
-about 80 %, no share of fewer is. The depth pool counts unjudged items as not relevant, so that its intervals hold too seldom:
-its figures do not recommend it.
-
-The goal is that ours takes at most 75 % of uniform's judgments for queries like these, and 65 % for these queries. It was first
-measured with 100 queries, the last column, where runs 1 and 3 miss it narrowly: even with everything judged, 100 queries are
-hardly enough for this pair. For that reason 150 queries replaced them; the goal is met with 150, and with 100 it is not.
 """,
 }
 """The words around the tables."""
@@ -354,15 +237,8 @@ def page(repetitions: int, data: Path) -> str:
         predicted_table(two, repetitions),
     ]
     if robust:
-        head = [
-            "queries like these / these queries",
-            "100 queries, all judged: power, %",
-            *(name.replace("|", "\\|") for name in DESIGNS),
-            "ours of uniform, %",
-            f"ours of uniform, {FEWER} queries like these, %",
-        ]
-        parts += [TEXTS["power"], table(head, list(power_rows(robust, repetitions // 4)))]
-    return "\n".join(parts)
+        parts.append(power_section(robust, repetitions // 4))
+    return "\n" + "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def main() -> int:

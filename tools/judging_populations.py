@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.io.files import read_judgments, read_ranking
 from rankwell.stats.agreement import Ratings, coefficients
-from rankwell.stats.difference_estimator import SampledItems
+from rankwell.stats.difference_estimator import SampledItems, SampleEstimate, cross_fitted, estimate
 from rankwell.stats.priority_sampling import inclusion, prior_relevance, priorities, sampling_sizes
 
 K = 10
@@ -161,3 +161,9 @@ def whole(population: QueryPopulation) -> Sample:
     sizes = sampling_sizes(WEIGHTS[flat], prior)
     query = np.repeat(np.arange(len(population.gain)), kept.sum(axis=1))
     return Sample(len(population.gain), query, flat, population.gain[kept], prior, np.zeros(len(flat)), sizes)
+
+
+def ours(sample: Sample, pair: tuple[int, int], judged: int) -> SampleEstimate:
+    """The estimate of a study; halves of the queries at random."""
+    items = sample.items(pair, judged)
+    return estimate(items, cross_fitted(items, np.arange(sample.n) % 2 == 0))

@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -11,7 +12,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import judging_page  # noqa: E402
 import judging_populations  # noqa: E402
+import judging_power  # noqa: E402
 
+ROBUST = ROOT.parent / "shared" / "data" / "trec" / "robust03"
 PAGE = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
 
 
@@ -78,3 +81,69 @@ def test_a_cell_repeated_agrees_with_the_page():
     # Four standard errors of a share of 95 % in 600 repetitions.
     assert (cell.these, cell.like) == pytest.approx((these, like), abs=4 * 100 * (0.95 * 0.05 / 600) ** 0.5)
     assert abs(cell.bias) < 4
+
+
+def power_table(kind):
+    """The rows of a table of power by their names: the figures before ±, None for –."""
+    lines = PAGE.partition(f"| {kind} |")[2].splitlines()[2:]
+    rows = [cells(line) for line in lines[: lines.index("")]]
+    return {name: [None if each == "–" else float(each.split(" ± ")[0]) for each in found] for name, *found in rows}
+
+
+def test_ours_takes_the_share_of_the_judgments_of_uniform_that_is_the_goal():
+    like, these = power_table("queries like these")["all pairs"], power_table("these queries")["all pairs"]
+
+    assert like[-1] <= 75
+    assert these[-1] <= 65
+    assert like[-1] == pytest.approx(100 * like[-2] / like[-4], abs=0.2)
+    assert these[-1] == pytest.approx(100 * these[-2] / these[-4], abs=0.3)
+
+
+def test_pairs_without_enough_queries_are_named_on_the_page():
+    for name, (power, *shares) in power_table("queries like these").items():
+        assert (power < 81) == (shares == [None] * 5)
+        assert (power < 81) == (f"{name.partition(',')[0].capitalize()} have a power of" in PAGE)
+
+
+def test_a_share_lies_between_the_points_of_the_grid_and_errors_shrink_by_common_random_numbers():
+    random = np.random.default_rng(0)
+    grid = judging_power.GRID
+    # Each study finds the difference from a share of its own on, by ours at half of the share that uniform takes.
+    threshold = random.uniform(0, 1, 400)
+    shares = {"depth pool": 2.0, "uniform": 1.0, "∝ |c|": 0.75, "ours": 0.5}
+    found = np.array([threshold[:, None] * shares[design] < np.array(grid) for design in judging_power.DESIGNS])
+
+    needed = judging_power.shares_needed(grid, found.astype(float))
+
+    assert np.isnan(needed["depth pool"].value)
+    assert str(needed["depth pool"]) == "–"
+    exact = 100 * np.quantile(threshold, 0.8)
+    assert (needed["uniform"].value, needed["ours"].value) == pytest.approx((exact, exact / 2), abs=2)
+    # The error of a quantile, by the density of its threshold, which is 1.
+    assert needed["uniform"].error == pytest.approx(100 * (0.8 * 0.2 / 400) ** 0.5, rel=0.3)
+    assert needed["ratio"].value == pytest.approx(50, abs=2)
+    assert needed["ratio"].error < 0.6 * 50 * 2**0.5 * needed["uniform"].error / needed["uniform"].value
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ROBUST.is_dir(), reason="the runs of Robust03 are not in ../shared/data/trec")
+def test_the_power_at_the_printed_shares_is_that_of_the_page():
+    robust, repetitions = judging_populations.robust_population(ROBUST), 60
+    designs = ("uniform", "ours")
+    like, these = power_table("queries like these"), power_table("these queries")
+    shares = [each["all pairs"][at] / 100 for each in (these, like) for at in (-4, -2)]
+    found = []
+    for name, row in list(like.items())[1:]:
+        pair = [int(number) - 1 for number in re.findall(r"\d+", name)[:2]]
+        own = robust._replace(ranks=robust.ranks[..., pair])
+        values = own.truth((0, 1))
+        # Four standard errors of a share of at most 80 % in 4,000 draws.
+        assert judging_power.power_of_all(values, 4000) == pytest.approx(row[0], abs=4 * 100 * (0.8 * 0.2 / 4000) ** 0.5)
+        bounds = judging_power.intervals(own, designs, shares, repetitions, seed=13)
+        found.append(judging_power.Pair(name, float(values.mean()), row[0], bounds).found)
+
+    power = np.mean(found, axis=0).mean(axis=1)
+
+    at = [power[design, 2 * place + design, place] for design in (0, 1) for place in (0, 1)]
+    # Four standard errors of a power of 80 % in the repetitions of a pair, as if pairs were the same.
+    assert at == pytest.approx([0.8] * 4, abs=4 * (0.8 * 0.2 / repetitions) ** 0.5)
