@@ -215,7 +215,8 @@ def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, tr
     judge_batches(study, truth, 1, by="first")
     before = estimate(str(study)).text
     query, item = lease_batch(read_study(study), "second").pairs[0]
-    append_lines(read_study(study), [JournalLine("t", "second", query, item, 3.0)])
+    digest = read_study(study).guideline_digest
+    append_lines(read_study(study), [JournalLine("t", "second", query, item, 3.0, guideline=digest)])
 
     after = estimate(str(study)).text
 
