@@ -11,7 +11,7 @@ from rankwell.io.files import find_judgments, read_judgments, read_ranking
 NAMED = """# LETOR 4.0
 2 qid:10 1:0.5 25:3.5 #docid = GX-1 inc = 1 prob = 0.02
 0 qid:10 1:0.25 25:7 #docid = GX-2 inc = 0
-1 qid:11 25:-1 # docid = GX-1
+1 qid:11 25:-1 ##docid = GX-1
 """
 BARE = "2 qid:1 1:0.5\n0 qid:1 1:0.75\n1 qid:2 1:1e-3\n"
 

@@ -17,7 +17,7 @@ from rankwell.store import Head, Source, decode_id
 
 _FEATURES = re.compile(rb"(?:[ \t]+[0-9]+:[-+.\w]+)*[ \t\r]*")
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_ITEM = re.compile(rb"(?:^|\s)docid[ \t]*=[ \t]*(\S+)")
+_ITEM = re.compile(rb"(?:^|[\s#])docid[ \t]*=[ \t]*(\S+)")
 _FORM = "grade qid:query 1:value 2:value … # docid = item"
 
 
