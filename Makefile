@@ -128,8 +128,8 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/core/kernels/
 	touch $@
 
 $(VENV)/installed-$(EXTRAS): pyproject.toml $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)$(if $(filter all,$(EXTRAS)),$(COMMA)dev-all)]'
-	touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,$(EXTRAS)$(if $(filter all,$(EXTRAS)),$(COMMA)dev-all)]'
+	touch $@ $(VENV)/installed-docs
 
 # What a release uploads, in dist/: see docs/releasing.md. The tools have an environment of their own.
 RELEASE := build/release
