@@ -24,8 +24,8 @@ class RankingMetric:
 
     Equal to `sklearn.metrics.ndcg_score` where no grade is negative: linear gain, a query without relevant items counts as 0.
 
-    >>> RankingMetric("nDCG@2")([[1, 0, 2]], [[0.5, 0.4, 0.3]])
-    0.3800...
+    >>> round(RankingMetric("nDCG@2")([[1, 0, 2]], [[0.5, 0.4, 0.3]]), 4)
+    0.3801
     """
 
     measure: str

@@ -12,8 +12,12 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.engines import Engine, EngineFailure, EngineHits, EngineQuery, Session, processor_seconds
 
-clock = time.perf_counter
-"""The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
+
+def clock() -> float:
+    """The one clock of all times, in seconds: monotonic, and on Linux the same in all processes."""
+    return time.perf_counter()
+
+
 Status = Literal["ok", "failed", "timeout", "not_asked"]
 MOST_IN_A_ROW = 20
 """Failures in a row after which a client asks no further query."""
