@@ -54,7 +54,14 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"correction": "max-t"}, {"test": "bootstrap"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"correction": "max-t"}, marks=pytest.mark.server),
+        pytest.param({"test": "bootstrap"}, marks=pytest.mark.server),
+    ],
+)
 def test_memory_does_not_grow_with_the_number_of_pairs(options):
     random = np.random.default_rng(3)
     values = [values_of(f"s{run}", "AP", random.random(20).round(3)) for run in range(80)]
