@@ -249,7 +249,8 @@ class ColumnTable:
             refuse_double([name.lower() for name in names])
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
-            options = f"format='{form}', records=true, columns={columns}, compression='none', maximum_object_size=268435456"
+            options = f"format='{form}', records=true, columns={columns}, maximum_object_size=268435456"
+            options += ", compression='uncompressed'"  # DuckDB 1.5 knows no 'none' here
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
             options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"
