@@ -250,7 +250,7 @@ class ColumnTable:
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
             options = f"format='{form}', records=true, columns={columns}, maximum_object_size=268435456"
-            options += ", compression='uncompressed'"  # DuckDB 1.5 knows no 'none' here
+            options += ", compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
             options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"

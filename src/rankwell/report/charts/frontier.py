@@ -103,7 +103,7 @@ def _unbeaten(points: Sequence[Mapping[str, Any]], *, lower: bool, cheap_is_low:
 
 def _subtitle(axes: _Axes, points: Sequence[Mapping[str, Any]]) -> str:
     several = len(_engines(points)) > 1
-    joined = "a line joins those of an engine that no other of it beats in both" if several else _JOINED
+    joined = "each line is the frontier of an engine" if several else _JOINED
     parts = [f"a point is a setting; {joined}"]
     parts += [f"dashed: the target {axes.target:g}"] if axes.target is not None and axes.is_recall else []
     parts += ["a recall of 1 is drawn at the upper edge"] if any(each["lowest"] for each in points) else []
