@@ -45,7 +45,7 @@ class GateOptions:
     no_regression
         The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
         single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
-        compare, lies wholly on the worse side of 0. With few queries a worse run passes, too, for nothing is shown.
+        compare, lies wholly on the worse side of 0. With few queries a worse run may pass: the test has little power.
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).
