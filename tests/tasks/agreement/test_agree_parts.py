@@ -44,10 +44,17 @@ def all_of(result: Results) -> str:
     return repr([result.summary, list(result.per_query()), result.notes, result.describe(), result.changes, details])
 
 
+def marks(metric: str, shards: int) -> list[pytest.MarkDecorator]:
+    """250 parts of every metric take minutes."""
+    if shards == 250 and metric != "cosine":
+        return [pytest.mark.slow, pytest.mark.server]
+    return [pytest.mark.slow] if shards != 7 or metric == "dot" else []
+
+
 @pytest.mark.parametrize(
     ("metric", "shards"),
     [
-        pytest.param(metric, shards, marks=[pytest.mark.slow] if shards != 7 or metric == "dot" else [])
+        pytest.param(metric, shards, marks=marks(metric, shards))
         for metric in ("cosine", "dot", "l2")
         for shards in (1, 2, 7, 31, 250)
     ],

@@ -62,13 +62,20 @@ def all_of(result: Results) -> str:
     return repr([result.summary, list(result.per_query()), result.notes, result.describe(), details])
 
 
-@pytest.mark.parametrize("details", [False, True])
+def marks(metric: str, shards: int, details: bool) -> list[pytest.MarkDecorator]:
+    """250 parts of every metric take minutes."""
+    if shards == 250 and (metric != "cosine" or not details):
+        return [pytest.mark.slow, pytest.mark.server]
+    return [pytest.mark.slow] if shards in (1, 31, 250) else []
+
+
 @pytest.mark.parametrize(
-    ("metric", "shards"),
+    ("metric", "shards", "details"),
     [
-        pytest.param(metric, shards, marks=[pytest.mark.slow] if shards in (1, 31, 250) else [])
+        pytest.param(metric, shards, details, marks=marks(metric, shards, details))
         for metric in METRICS
         for shards in SHARDS
+        for details in (False, True)
     ],
 )
 def test_shards_give_the_result_of_one_process_in_both_directions_and_protocols(
