@@ -38,7 +38,7 @@ def fuzzer_of() -> Callable[[str], Fuzzer]:
     """The fuzzer of a reader; the test is skipped where the reader needs a package that is missing."""
 
     def fuzzer(reader: str) -> Fuzzer:
-        package = PACKAGES.get(reader.partition(": ")[2].split()[0])
+        package = PACKAGES.get(reader.partition(": ")[2].removeprefix("python ").split()[0])
         if package is not None:
             pytest.importorskip(package)
         return load()[reader]

@@ -63,7 +63,7 @@ def test_a_split_that_is_not_there_lists_those_that_are(beir: Path, tmp_path: Pa
         rankwell.evaluate(beir, RUN, split="train")
     with pytest.raises(BadInput, match=r"a folder without qrels/\*\.tsv"):
         rankwell.evaluate(tmp_path, RUN)
-    with pytest.raises(BadUsage, match=r"--split dev: .* is not a BEIR folder"):
+    with pytest.raises(BadUsage, match=r"--split dev: .* is not a folder with qrels"):
         rankwell.evaluate({"q1": ["d1"]}, RUN, split="dev")
 
 

@@ -16,7 +16,7 @@ IMAGES, CELLS = "forms of image sets", "kinds of cells in experiment files"
 KINDS = (FORMATS, ANSWERS, IMAGES, CELLS)
 """The registries whose entries read files, by their names in `tools/registries.py`."""
 
-PACKAGES = {"hdf5": "h5py", "safetensors": "safetensors"}
+PACKAGES = {"arrow": "pyarrow", "hdf5": "h5py", "ir_datasets": "ir_datasets", "safetensors": "safetensors"}
 """The optional package that files of a format need."""
 
 

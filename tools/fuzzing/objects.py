@@ -37,7 +37,9 @@ def _change_mapping(rng: Random, thing: Any) -> Any:
     return thing
 
 
-def _read(holds: str) -> Callable[[Any], Any]:
+def read_object(holds: str) -> Callable[[Any], Any]:
+    """The content of an object of Python as rankwell reads it."""
+
     def _of(thing: Any) -> Any:
         from rankwell.io.files import Request, read_as
 
@@ -62,7 +64,9 @@ def _plain_mapping(thing: Any) -> Any:
     return found
 
 
-def _frame(holds: str) -> Callable[[Random, Path], Any]:
+def frame(holds: str) -> Callable[[Random, Path], Any]:
+    """A function that draws the columns of a small data frame, and the library that makes it."""
+
     def _write(rng: Random, folder: Path) -> Any:  # noqa: ARG001
         rows = [(query, item, number) for query, scored in drawn(rng).items() for item, number in scored.items()]
         columns = {"qid": [row[0] for row in rows], "docno": [row[1] for row in rows], "score": [row[2] for row in rows]}
@@ -76,7 +80,8 @@ def _frame(holds: str) -> Callable[[Random, Path], Any]:
     return _write
 
 
-def _change_frame(rng: Random, thing: Any) -> Any:
+def change_frame(rng: Random, thing: Any) -> Any:
+    """Other columns, other values."""
     columns, library = copy.deepcopy(thing)
     for _ in range(rng.choice((0, 1, 1, 2))):
         place = rng.randrange(len(columns))
@@ -94,7 +99,7 @@ def _change_frame(rng: Random, thing: Any) -> Any:
     return columns, library
 
 
-def _made(thing: Any) -> Any:
+def made(thing: Any) -> Any:
     """The data frame of the library, or None where it makes none."""
     columns, library = thing
     try:
@@ -116,21 +121,23 @@ def _made(thing: Any) -> Any:
 
 
 def _read_frame(holds: str) -> Callable[[Any], Any]:
-    read = _read(holds)
+    read = read_object(holds)
 
     def _of(thing: Any) -> Any:
-        frame = _made(thing)
+        frame = made(thing)
         return None if frame is None else read(frame)
 
     return _of
 
 
-def _plain_frame(holds: str) -> Callable[[Any], Any]:
+def plain_frame(holds: str) -> Callable[[Any], Any]:
+    """The table in the columns of a data frame, read plainly."""
+
     def _plain(thing: Any) -> Any:
         columns = thing[0]
         by_name = dict(columns)
         words = {"run": ("qid", "docno", "score"), "judgments": ("qid", "docno", "label"), "texts": ("id", "text")}[holds]
-        if [name for name, _ in columns] != list(words) or _made(thing) is None:
+        if [name for name, _ in columns] != list(words) or made(thing) is None:
             raise Undecided("columns")
         kinds = [(str,), *([(str,)] if holds == "texts" else [(str,), (float,)])]
         if any(type(value) not in kind for word, kind in zip(words, kinds, strict=True) for value in by_name[word]):
@@ -200,7 +207,7 @@ def _ranx_table(name: str, table: Any) -> Any:
 
 
 def _read_ranx(holds: str, name: str) -> Callable[[Any], Any]:
-    read = _read(holds)
+    read = read_object(holds)
     return lambda thing: read(_ranx_table(name, thing))
 
 
@@ -209,8 +216,10 @@ for _holds, _name in (("run", "Run"), ("judgments", "Qrels")):
         _mapping(_holds), _change_mapping, _read_ranx(_holds, _name), _plain_mapping
     )
 for _holds in ("run", "judgments", "texts"):
-    FUZZERS[f"{FORMATS}: python mapping {_holds}"] = Fuzzer(_mapping(_holds), _change_mapping, _read(_holds), _plain_mapping)
+    FUZZERS[f"{FORMATS}: python mapping {_holds}"] = Fuzzer(
+        _mapping(_holds), _change_mapping, read_object(_holds), _plain_mapping
+    )
     FUZZERS[f"{FORMATS}: python dataframe {_holds}"] = Fuzzer(
-        _frame(_holds), _change_frame, _read_frame(_holds), _plain_frame(_holds)
+        frame(_holds), change_frame, _read_frame(_holds), plain_frame(_holds)
     )
 FUZZERS[f"{FORMATS}: python array embeddings"] = Fuzzer(_array, _change_array, _read_array, _plain_array)

@@ -13,6 +13,7 @@ from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io import files as io
 from rankwell.report.present import Aside, Output
 from rankwell.store import STDIN, Head, Source, split_part
+from rankwell.store.data_sets import is_data_set_id, queries_beside
 
 _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
 """Texts of queries in the folder of a study, and in one of BEIR."""
@@ -46,7 +47,7 @@ def convert(
     Parameters
     ----------
     source
-        File to read; `-` is standard input. A BEIR folder stands for its judgments, and so does the folder of a study.
+        File to read; `-` is standard input. A folder of a data set or a study, or irds:ID, stands for its judgments.
     target
         File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv, .tsv, .json; with --to quepid or
         opensearch what those import.
@@ -88,18 +89,20 @@ def convert_file(
     if str(target) in STDIN:
         raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
     place, part = split_part(io.judgments_file(source))
-    opened = Source(place)
-    known = holds or _kind(Head.of(opened), source_format)
+    opened = None if is_data_set_id(place) else Source(place)
+    known = holds or ("judgments" if opened is None else _kind(Head.of(opened), source_format))
+    called = str(place) if opened is None else opened.name
     request = io.Request(duplicates=duplicates, graded_by=graded_by)
-    table, name = io.read_as(f"{place}:{part}" if part else opened, known, source_format, request)
-    if graded_by == "model" and not io.named_format(name, known).models:
-        raise BadUsage(f"--source model: {opened.name} is read as {name}, which holds no grades of a model; leave it out.")
+    table, name = io.read_as(f"{place}:{part}" if part else opened or place, known, source_format, request)
+    read_with = io.FORMATS[f"{name} {known}"]
+    if graded_by == "model" and not read_with.models:
+        raise BadUsage(f"--source model: {called} is read as {name}, which holds no grades of a model; leave it out.")
     entry = io.written_format(target, known, target_format)
-    if entry.by_text and isinstance(table, Judgments) and not io.named_format(name, known).by_text:
+    if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
         table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
         request.notes.append(named)
     elif query_texts is not None:
-        raise BadUsage(f"--query-texts: queries of {entry.name} go by what {opened.name} calls them; leave it out.")
+        raise BadUsage(f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out.")
     write: Callable[..., str] = io.write_run if known == "run" else io.write_judgments
     written = write(table, target, format=target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
@@ -110,10 +113,12 @@ def convert_file(
     return Conversion(target, known, name, written, len(table.items), tuple(notes))
 
 
-def _texts_beside(source: str | Path) -> Path | None:
-    """The texts of queries in the folder that was named."""
+def _texts_beside(source: str | Path) -> Path | str | None:
+    """The texts of queries in the folder that was named, or of its data set."""
+    if is_data_set_id(source):
+        return source
     places = [Path(split_part(source)[0], name) for name in _TEXTS]
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if place.is_file()), None) or queries_beside(source, None)
 
 
 def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str]:

@@ -12,6 +12,7 @@ from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, exists, line_starts, naming, packing, split_part
+from rankwell.store.data_sets import is_data_set_id, qrels_file, qrels_splits, text_files
 
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
@@ -275,7 +276,7 @@ def find_judgments(
 
     place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data frame, Judgments. aspects:
     whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. grade_column:
-    the table's. A BEIR folder stands for its `qrels/test.tsv`, `FOLDER:dev` for another split.
+    the table's. The folder of a data set stands for its split `test`, `FOLDER:dev` for another; `irds:ID` for one of ir_datasets.
     Raises BadInput that names file, place and text.
     """
     if isinstance(place, Judgments) and grade_column is None:
@@ -308,7 +309,7 @@ def read_judgments(
 
 
 def judgments_file(place: Any, split: str | None = None) -> Any:
-    """The file of a split in a BEIR folder (`FOLDER`, `FOLDER:dev`), `qrels/test.tsv` by default, or what describes a folder of
+    """The file of a split in the folder of a data set (`FOLDER`, `FOLDER:dev`), `test` by default, or what describes a folder of
     another format (`FOLDER`, `FOLDER:part`); another place as it is.
 
     Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split of anything but a folder.
@@ -316,23 +317,12 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
     path, part = split_part(place) if isinstance(place, (str, Path)) else ("", "")
     if not exists(path) or not Path(path).is_dir():
         if split is not None:
-            raise BadUsage(
-                f"--split {split}: {shown(place)} is not a BEIR folder, which has a file qrels/{split}.tsv; leave it out."
-            )
+            raise BadUsage(f"--split {split}: {shown(place)} is not a folder with qrels/{split}.tsv; leave it out.")
         return place
-    files = {file.name.partition(".tsv")[0]: file for file in sorted(Path(path, "qrels").glob("*.tsv*"))}
-    chosen = split or part or "test"
     described = [entry.folder for entry in formats("judgments") if entry.folder and Path(path, entry.folder).is_file()]
-    if described and not files and split is None:
+    if described and split is None and not qrels_splits(Path(path)):
         return f"{path}/{described[0]}" + (f":{part}" if part else "")
-    if not files:
-        expected = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
-        raise BadInput(f"{path} is a folder without qrels/*.tsv; {expected}.")
-    if chosen not in files:
-        raise BadInput(
-            f"{path} has no split {chosen!r}; its splits are {', '.join(files)}; name one as {path}:{next(iter(files))}."
-        )
-    return files[chosen]
+    return qrels_file(path, split or part)
 
 
 def read_preferences(place: Any, *, format: str | None = None) -> Any:  # noqa: A002
@@ -369,13 +359,26 @@ def check_ranking(place: Any, *, format: str | None = None, comments: bool = Fal
 
 def read_texts(place: Any, *, format: str | None = None) -> Texts:  # noqa: A002
     """Texts by id with their attributes: a corpus or queries as JSON lines, CSV, TSV or Parquet, a mapping, a data frame."""
-    texts, name = read_as(place, "texts", format, Request())
-    return texts._replace(format=name)
+    return _texts(place, format, Request())
 
 
 def read_ids(place: Any, *, format: str | None = None) -> set[str]:  # noqa: A002
     """The ids that a corpus or a file of queries has, with less memory than its texts."""
-    return set(read_as(place, "texts", format, Request(ids_only=True))[0].texts)
+    return set(_texts(place, format, Request(ids_only=True)).texts)
+
+
+def _texts(place: Any, name: str | None, request: Request) -> Texts:
+    """The texts of a place, of a folder those of all its files. Raises BadInput for an id that two of them have."""
+    files = text_files(place) or [place]
+    found, format_of = read_as(files[0], "texts", name, request)
+    for file in files[1:]:
+        more, _ = read_as(file, "texts", name, request)
+        if twice := found.texts.keys() & more.texts.keys():
+            what = f"{file}: the id {min(twice)!r} already appears in an earlier file of the folder"
+            raise BadInput(f"{what}; every text needs its own id.")
+        found.texts.update(more.texts)
+        found.attributes.update(more.attributes)
+    return found._replace(format=format_of)
 
 
 def read_column(place: Place, *, format: str | None = None) -> list[str | None]:  # noqa: A002
@@ -431,14 +434,15 @@ def _duplicates(name: str) -> Duplicates:
 
 def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:
     """The source or object to read, its format, and the request with the part in the format's name: `mteb:en/test`."""
-    if not isinstance(place, (str, Path, Source)):
+    if (is_id := is_data_set_id(place)) or not isinstance(place, (str, Path, Source)):
+        what = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
                 if request.grade_column and not entry.columns:
-                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are {kind_of(place)}"))
+                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are {what}"))
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
-        raise BadInput(f"{_MEANT[holds]} cannot be read from {kind_of(place)}; give {expected}.")
+        raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:

@@ -54,9 +54,10 @@ def convert(
 ) -> Conversion:
     """Converts a file of a run or of judgments to another format, which the target's suffix names, as `rankwell convert` does.
 
-    source: a file, a BEIR folder, or the folder of a study. holds: where the content does not determine it. query_texts: for
-    targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default. graded_by: whose
-    grades of a study. duplicates: of an item that a query lists twice; an error, or the `first` or `best` one is kept.
+    source: a file, the folder of a data set or of a study, or `irds:ID`. holds: where the content does not determine it.
+    query_texts: for targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default.
+    graded_by: whose grades of a study. duplicates: of an item that a query lists twice; an error, or the `first` or `best` one
+    is kept.
     overwrite: replace a file that is there. `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what cannot be read.
 

@@ -26,6 +26,7 @@ from rankwell.io.shards import find_hits_in_shards
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.stats import check_intervals
 from rankwell.store import run_files, sources_of
+from rankwell.store.data_sets import queries_beside
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
 from rankwell.tasks.runs.run_plan import part_options, refuse_unnamed
@@ -41,7 +42,8 @@ def evaluate(
 ) -> Results:
     """The values of every run on every measure.
 
-    judgments: a file, a BEIR folder, a mapping query -> item -> grade or query -> list or set of ids, a dataframe, or Judgments.
+    judgments: a file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or query -> list or set of ids, a
+    dataframe, or Judgments.
     runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a folder with the shards
     of one, a list of files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may
     follow the runs. details: keep the first items and every judged item of each query for a page.
@@ -91,7 +93,8 @@ def evaluate_runs(
     truth = read_run_judgments(place, reading)
     evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
     evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
-    inputs = RunInputs(place if place is not judgments else None, {"judgments": place}, named, options)
+    beside = None if place is judgments else queries_beside(judgments, options.split)
+    inputs = RunInputs(beside, {"judgments": place}, named, options)
     if not parts.is_used:
         return PartOutcome(_results(evaluation, inputs, partial(evaluation.find, options=options, progress=progress)))
     given = part_options(place, reading, named, options.run_format, evaluation.request(options))
@@ -104,9 +107,9 @@ def evaluate_runs(
 
 
 class RunInputs(NamedTuple):
-    """The inputs of an evaluation. folder_file: the judgments' file in a BEIR folder, where one was named. runs: by name."""
+    """The inputs of an evaluation. beside: the queries in the folder of the judgments, where one was named. runs: by name."""
 
-    folder_file: Path | None
+    beside: Path | str | None
     judgments: Mapping[str, Any]
     runs: Mapping[str, Any]
     options: RunOptions
@@ -134,7 +137,8 @@ def _results(
         from rankwell.evaluation.mistakes import copies
 
         evaluation.builder.notes += [each.sentence for each in copies(inputs.runs)]
-    known = _query_texts(options.texts, inputs.folder_file if evaluation.keep else None)
+    texts = inputs.beside if options.texts is None and evaluation.keep else options.texts
+    known = None if texts is None else io.read_texts(texts)
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
@@ -143,13 +147,6 @@ def _results(
         queries=evaluation.query_columns(known),
         objects={"attributes": {} if known is None else known.attributes},
     )
-
-
-def _query_texts(texts: Any, judged: Path | None) -> io.Texts | None:
-    """The texts of the queries: those given, else those in the BEIR folder of a file of judgments, where there are any."""
-    if texts is None and judged is not None and (beside := judged.parents[1] / "queries.jsonl").is_file():
-        texts = beside
-    return None if texts is None else io.read_texts(texts)
 
 
 class _RunEvaluation:

@@ -44,7 +44,7 @@ class RunOptions:
     grade_column
         Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
     split
-        Split of a BEIR folder given as judgments, test unless it is named.
+        Split of a folder given as judgments, test unless it is named.
     run_format
         Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
     confidence

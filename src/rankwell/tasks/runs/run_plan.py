@@ -14,6 +14,7 @@ from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part
 from rankwell.store import STDIN, Source, SourceRange, remote_url, run_files, split_part
+from rankwell.store.data_sets import is_data_set_id
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
 
@@ -67,6 +68,8 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
             raise BadUsage(f"parts are computed from files; save the {type(place).__name__} and name its file.")
         if str(place) in STDIN:
             raise BadUsage("standard input cannot be read by several processes; save it as a file.")
+        if is_data_set_id(place):
+            raise BadUsage(f"parts are computed from files; save the judgments with `rankwell convert {place} qrels.txt`.")
 
 
 def _file_of_part(place: str | Path) -> str:

@@ -30,7 +30,7 @@ def evaluate(
     Parameters
     ----------
     qrels
-        File of judgments, or a BEIR folder; `-` is standard input.
+        File of judgments, a folder of a data set, or irds:ID; `-` is standard input.
     runs
         Files of rankings. A folder is one run, whose rows lie in its files; so is an address of one (`s3://bucket/runs/`).
     per_query
