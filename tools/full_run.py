@@ -30,6 +30,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "haystack": _FRAMEWORKS,
     "langchain": _FRAMEWORKS,
     "llamaindex": _FRAMEWORKS,
+    "lucene": (*_ENGINES, "engines/http_client.py", "engines/http_requests.py"),
     "pyterrier": _FRAMEWORKS,
     "slurm": ("executors/__init__.py", "executors/array.py", "parts", "commands/search.py", "commands/part.py"),
 }

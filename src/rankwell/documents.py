@@ -26,6 +26,8 @@ _DIGITS_TO_0 = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 # A whole string, or a number.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[-+.\deE]+')
+# Also before a point or an e behind which nothing follows: the parser reads the integer first.
+_LONG = re.compile(rb"-?(\d{%d,}+)(?!\.\d|[eE][-+]?\d)" % (MAX_DIGITS + 1))
 _PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 # \udc80 to \udcff stand for the bytes of ids that are not UTF-8; rankwell writes them.
 _HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
@@ -67,8 +69,8 @@ def parse_json(
 
     if len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0):
         for token in _TOKEN.finditer(raw):
-            if len(token[0]) > MAX_DIGITS and token[0].lstrip(b"-").isdigit():
-                raise kind(f"{_where(token.start())}: an integer of {len(token[0])} digits; expected {MAX_DIGITS} at most.")
+            if integer := _LONG.match(token[0]):
+                raise kind(f"{_where(token.start())}: an integer of {len(integer[1])} digits; expected {MAX_DIGITS} at most.")
     try:
         numbers: dict[str, Any] = {"parse_float": _finite, "parse_constant": _finite} if finite else {}
         found = json.loads(text, object_pairs_hook=pairs, **numbers)

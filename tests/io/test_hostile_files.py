@@ -4,6 +4,7 @@ import base64
 import gzip
 import io
 import json
+import math
 import os
 import re
 import struct
@@ -22,6 +23,7 @@ import zstandard
 
 import rankwell as rw
 from rankwell.cli import main
+from rankwell.documents import parse_json
 from rankwell.errors import BadInput
 from rankwell.io.columns import read_list, read_number_list, read_numbers
 from rankwell.io.files import Request, read_as, read_column, read_judgments, read_ranking, read_texts
@@ -355,6 +357,16 @@ def test_json_that_no_reader_can_take_is_refused(what: str, tmp_path: Path):
         ("evaluate", "qrels", "st.jsonl"),
     ):
         assert any(name in refused(*words, folder=tmp_path) for name in ("bad.json", "mteb.json", "st.jsonl"))
+
+
+@pytest.mark.parametrize("behind", ["", ".", "e", ".e5", "E+", "-"])
+def test_a_long_integer_is_refused_whatever_stands_behind_it(behind: str):
+    with pytest.raises(BadInput, match="an integer of 5000 digits"):
+        parse_json('{"a": -' + "9" * 5000 + behind + "}", "runs.json")
+
+
+def test_a_long_number_with_a_fraction_or_an_exponent_is_not_an_integer():
+    assert parse_json(f"[{'1' * 400}.5, {'1' * 301}e-300]", "runs.json") == [math.inf, pytest.approx(10 / 9)]
 
 
 def test_ids_that_are_not_utf_8_are_still_read_from_json(tmp_path: Path):

@@ -119,6 +119,8 @@ def _graph(collection: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _ChromaSession(Session):
+    distances = True
+
     def __init__(self, engine: _ChromaEngine) -> None:
         super().__init__(engine)
         self._chroma, self._client = engine, engine.client()
@@ -134,7 +136,7 @@ class _ChromaSession(Session):
             ids, distances = found["ids"][0], found["distances"][0]
         except (KeyError, IndexError, TypeError) as error:
             raise EngineFailure("malformed", "the answer has no ids or no distances.") from error
-        return EngineHits(ids, [0.0 - each for each in distances])
+        return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:
         found = self._chroma.ask(self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}")

@@ -73,7 +73,7 @@ class _FaissSession(Session):
     def __init__(self, engine: _FaissEngine, table: Any) -> None:
         super().__init__(engine)
         self._faiss, self._table, self._items, self._prepare = engine.library, table, engine.items, engine.prepared
-        self._shape, self._ids, self._is_similarity = engine.shape, engine.items.ids, engine.metric != "l2"
+        self._shape, self._ids, self.distances = engine.shape, engine.items.ids, engine.metric == "l2"
         kinds = {"flat": "SearchParameters", "ivf": "SearchParametersIVF", "hnsw": "SearchParametersHNSW"}
         self._settings = getattr(engine.library, kinds[engine.shape])()
 
@@ -103,8 +103,7 @@ class _FaissSession(Session):
         if rows[-1] < 0:  # what is missing comes last
             rows = rows[: rows.index(-1)]
         ids = self._ids
-        values = scores[: len(rows)] if self._is_similarity else [0.0 - each for each in scores[: len(rows)]]
-        return EngineHits([ids[row] for row in rows], values)
+        return EngineHits([ids[row] for row in rows], scores[: len(rows)])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():

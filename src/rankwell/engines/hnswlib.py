@@ -44,7 +44,7 @@ class _HnswEngine(Engine):
 
 
 class _HnswSession(Session):
-    batches = True
+    batches = distances = True
 
     def __init__(self, engine: _HnswEngine, graph: Any) -> None:
         super().__init__(engine)
@@ -61,8 +61,7 @@ class _HnswSession(Session):
             return self._filtered(query, k)
         found = graph.knn_query(query.vector, k, 1)
         labels: list[int] = found[0].tolist()[0]
-        distances: list[float] = found[1].tolist()[0]
-        return EngineHits([ids[label] for label in labels], [0.0 - distance for distance in distances])
+        return EngineHits([ids[label] for label in labels], found[1].tolist()[0])
 
     def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
         rows = set(self._items.matching(query.filter or {}))
@@ -70,8 +69,7 @@ class _HnswSession(Session):
             return EngineHits([], [])
         found = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
         labels: list[int] = found[0].tolist()[0]
-        scores: list[float] = (0.0 - found[1]).tolist()[0]
-        return EngineHits([self._ids[label] for label in labels], scores)
+        return EngineHits([self._ids[label] for label in labels], found[1].tolist()[0])
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         if any(query.filter for query in queries):
@@ -80,8 +78,8 @@ class _HnswSession(Session):
         vectors = np.stack([np.asarray(query.vector) for query in queries])
         found = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
         ids = self._ids
-        lists: list[tuple[list[int], list[float]]] = [*zip(found[0].tolist(), (0.0 - found[1]).tolist(), strict=True)]
-        return [EngineHits([ids[label] for label in labels], scores) for labels, scores in lists]
+        lists: list[tuple[list[int], list[float]]] = [*zip(found[0].tolist(), found[1].tolist(), strict=True)]
+        return [EngineHits([ids[label] for label in labels], distances) for labels, distances in lists]
 
     def _set_ef(self) -> None:
         """The index has one ef for all sessions; this one's applies while it searches."""

@@ -247,7 +247,7 @@ class _QdrantSession(Session):
     def __init__(self, engine: _QdrantEngine) -> None:
         super().__init__(engine)
         self._store, self._ids, self._id_field = engine.store, engine.ids, engine.opening.connect["id_field"]
-        self._is_distance = engine.metric == "l2"
+        self.distances = engine.metric == "l2"
         none: dict[str, Any] = {}
         self._settings = none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
 
@@ -259,7 +259,7 @@ class _QdrantSession(Session):
             ids = [str(point.payload[self._id_field]) for point in points]
         else:
             ids = [str(point.id) for point in points]
-        return EngineHits(ids, [0.0 - point.score if self._is_distance else point.score for point in points])
+        return EngineHits(ids, [point.score for point in points])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         if not self._settings:

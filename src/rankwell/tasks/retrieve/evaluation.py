@@ -15,7 +15,6 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.engines import family_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
@@ -34,6 +33,7 @@ from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
 from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.settings import chosen_family
 
 _SHARE, _MILLISECONDS = "share", "ms"
 
@@ -62,7 +62,7 @@ def retrieve_into(
 ) -> tuple[Results, Measurement, Journal]:
     """The results with what they are made of. folder: where a call that was interrupted goes on."""
     check_intervals(options.intervals, options.seed)
-    check_encoder(family_of(engine), options.encoder)
+    check_encoder(chosen_family(engine, options), options.encoder)
     evaluation = RetrieveEvaluation(read_inputs(options), options, engine)
     measured, journal = measure(engine, evaluation.inputs, options, folder, progress)
     return evaluation.results(measured), measured, journal

@@ -130,7 +130,7 @@ class Client:
             self._watch.begin(self._slot, query)
             sent = clock()
             try:
-                session.search(self._queries[query], self._terms.k)
+                session.ask(self._queries[query], self._terms.k)
                 if not place:
                     self.first.append(clock() - sent)
             except EngineFailure:
@@ -151,8 +151,9 @@ class Client:
             try:
                 session = self._session if self._session is not None and not self._broken else connect()
                 sent = clock()
-                hits: EngineHits = session.search(own, k)
+                hits: EngineHits = session.ask(own, k)
                 done = clock()
+                hits = session.scored(hits)
             except EngineFailure as error:
                 done, self._broken = clock(), True
                 status: Status = "timeout" if error.kind == "timeout" else "failed"

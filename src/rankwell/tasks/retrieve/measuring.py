@@ -20,7 +20,7 @@ from rankwell.tasks.retrieve.inputs import RetrieveInputs
 from rankwell.tasks.retrieve.journal import NAME, Journal, SentBatch
 from rankwell.tasks.retrieve.loops import BatchReport, RequestBatch, SentRequest, Terms, clock
 from rankwell.tasks.retrieve.options import RetrieveOptions
-from rankwell.tasks.retrieve.settings import EngineSettings, Setting, read_pairs, read_settings
+from rankwell.tasks.retrieve.settings import EngineSettings, Setting, chosen_family, given_parameters, read_settings
 
 Progress = Callable[[str, int, int], None]
 IN_FLIGHT = 64
@@ -169,7 +169,7 @@ class EngineWork:
             self.options,
             self.journal.batches,
             _label(self.engine),
-            family_of(self.engine),
+            family_of(self.engine, self.settings.fixed),
             self.journal.resumed,
             _exact(self.hosts[0], self._traits, self.inputs, self.options),
         )
@@ -201,7 +201,7 @@ def measure(
 def plan_work(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None) -> EngineWork:
     """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what cannot be asked."""
     check_options(options)
-    settings = read_settings(family_of(engine), _parameters(engine, inputs, options), options.sweep)
+    settings = read_settings(chosen_family(engine, options), _parameters(engine, inputs, options), options.sweep)
     check_requests(engine, settings, inputs, options)
     journal = Journal(None if folder is None else folder / NAME, _key(engine, settings, inputs, inputs.indexed(), options))
     return EngineWork(engine, inputs, options, settings, journal)
@@ -247,16 +247,9 @@ def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) ->
 
 def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[str, Any]:
     """The fixed parameters of --option, --build and --url; a Python object gets the only kind of queries that there is."""
-    found: dict[str, Any] = {}
-    for name, given in (("--option", options.option), ("--build", options.build)):
-        own = read_pairs(given, name)
-        both = next((each for each in own if each in found), None)
-        if both is not None:
-            raise BadUsage(f"{both} is given by --option and by --build; once is enough.")
-        found |= own
-    found |= {} if options.url is None else {"url": options.url}
+    found = given_parameters(options)
     has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
-    if family_of(engine).name == "object" and (has_texts != has_vectors or options.encoder is not None):
+    if chosen_family(engine, options).name == "object" and (has_texts != has_vectors or options.encoder is not None):
         found.setdefault("takes", "vector" if has_vectors else "text")
     return found
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from rankwell.engines import EngineFamily
+from rankwell.engines import EngineFamily, family_of
 from rankwell.errors import BadUsage
+from rankwell.tasks.retrieve.options import RetrieveOptions
 
 MOST_SETTINGS = 500
 
@@ -107,6 +108,23 @@ def read_pairs(given: Mapping[str, Any] | Sequence[str] | None, option: str) -> 
             raise BadUsage(f"{option} {name} is given twice; once is enough.")
         found[name] = value
     return found
+
+
+def given_parameters(options: RetrieveOptions) -> dict[str, Any]:
+    """The parameters that options name, each once. Raises BadUsage."""
+    found: dict[str, Any] = {}
+    for name, given in (("--option", options.option), ("--build", options.build)):
+        own = read_pairs(given, name)
+        both = next((each for each in own if each in found), None)
+        if both is not None:
+            raise BadUsage(f"{both} is given by --option and by --build; once is enough.")
+        found |= own
+    return found | ({} if options.url is None else {"url": options.url})
+
+
+def chosen_family(engine: Any, options: RetrieveOptions) -> EngineFamily:
+    """The family of an engine, with the parameters that its file or its preset declares."""
+    return family_of(engine, given_parameters(options))
 
 
 def _values(value: Any) -> list[Any]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.engines import family_of
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
@@ -14,7 +13,7 @@ from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import JoinedJournal
 from rankwell.tasks.retrieve.measuring import EngineWork, Measurement, Progress, ask_rounds, check_requests, plan_work
 from rankwell.tasks.retrieve.options import RetrieveOptions
-from rankwell.tasks.retrieve.settings import join_settings
+from rankwell.tasks.retrieve.settings import chosen_family, join_settings
 
 _READ = ("items", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
 
@@ -89,7 +88,7 @@ def _planned(calls: Sequence[RetrieveCall]) -> list[CallPlan | RankwellError | O
     for call in calls:
         key = repr([getattr(call.options, name) for name in _READ])
         try:
-            check_encoder(family_of(call.engine), call.options.encoder)
+            check_encoder(chosen_family(call.engine, call.options), call.options.encoder)
             if key not in read:
                 read[key] = read_inputs(call.options)
             evaluation = RetrieveEvaluation(read[key], call.options, call.engine)
