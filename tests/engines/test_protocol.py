@@ -163,7 +163,7 @@ def test_distances_are_turned_into_scores_after_the_search(engine: ScriptedEngin
     assert math.copysign(1, (found.scores or [-1.0])[0]) == 1
 
 
-def test_distances_that_are_no_numbers_are_a_failure(engine: ScriptedEngine):
+def test_distances_that_are_not_numbers_are_a_failure(engine: ScriptedEngine):
     engine.answer = lambda query, k: EngineHits(["a"], ["near"])  # pyright: ignore[reportArgumentType]
     session = engine.session()
     session.distances = True

@@ -312,7 +312,7 @@ class Session(ABC):
         return hits
 
     def scored(self, hits: EngineHits) -> EngineHits:
-        """What `ask` returned, with scores of which higher is better."""
+        """The result of `ask` with scores, of which higher is better."""
         if not self.distances or not hits.scores:
             return hits
         with self.engine.guarding():
