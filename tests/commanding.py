@@ -5,6 +5,7 @@ from dataclasses import is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
 from rankwell.core.options import arguments_of
+from rankwell.errors import at_the_command_line
 
 Result = TypeVar("Result")
 
@@ -19,6 +20,7 @@ def with_fields(command: Callable[..., Result]) -> Callable[..., Result]:
         for name, value in named.items():
             given[owners.get(name, "")][name] = value
         options: dict[str, Any] = {name: kind(**given[name]) for name, kind in kinds.items()}
-        return command(*places, **given[""], **options)
+        with at_the_command_line():
+            return command(*places, **given[""], **options)
 
     return _call

@@ -1,5 +1,6 @@
 """Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
 
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -33,6 +34,36 @@ def kind_of(value: object) -> str:
     name = type(value).__name__
     article = "an" if name[:1].lower() in "aeiou" or name == "ndarray" else "a"
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
+
+
+_TYPED = "RANKWELL_TYPED"
+
+
+@contextmanager
+def at_the_command_line() -> Generator[None]:
+    """A block in which messages name options as they are typed, those of processes that it starts, too."""
+    before = os.environ.get(_TYPED)
+    os.environ[_TYPED] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_TYPED]
+        os.environ.update({} if before is None else {_TYPED: before})
+
+
+def flag(typed: str, value: object = "", *, name: str = "") -> str:
+    """An option in a message, as its user writes it: `--unjudged skip` on the command line, `unjudged='skip'` in Python.
+
+    typed: the flag, or the argument `no_results` of `--no-results`. value: True for a switch, `--overwrite` and `pass
+    overwrite=True`. name: that of the argument, where it is not the flag's.
+    """
+    if _TYPED in os.environ:
+        typed = typed if typed.startswith("-") else f"--{typed.replace('_', '-')}"
+        return typed if value == "" or value is True else f"{typed} {value}"
+    argument = name or typed.lstrip("-").replace("-", "_")
+    if value is True:
+        return f"pass {argument}=True"
+    return argument if value == "" else f"{argument}={value!r}"
 
 
 def printable(text: str, kept: frozenset[str] = frozenset()) -> str:

@@ -203,7 +203,7 @@ def test_a_request_that_cannot_be_sent_is_refused_with_its_reason(tmp_path: Path
 
 
 def test_what_is_missing_of_an_address_is_named(tmp_path: Path):
-    with pytest.raises(BadUsage, match=r"name FILE\.toml, or an address and --option preset=NAME"):
+    with pytest.raises(BadUsage, match=r"name FILE\.toml, or an address and the option preset=NAME"):
         open_engine("http://127.0.0.1:1")
     with pytest.raises(UnknownName, match="unknown preset 'elastic'; did you mean 'elasticsearch'"):
         open_engine("http://127.0.0.1:1", {"preset": "elastic"})

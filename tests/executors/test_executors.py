@@ -163,7 +163,7 @@ def test_a_cluster_that_cannot_be_reached_is_refused_at_once(files: Path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
 
-    with pytest.raises(BadUsage, match=rf"--executor ray:127\.0\.0\.1:{port}: the cluster cannot be joined"):
+    with pytest.raises(BadUsage, match=rf"executor='ray:127\.0\.0\.1:{port}': the cluster cannot be joined"):
         search(files, executor=f"ray:127.0.0.1:{port}", work=str(files / "work"))
 
 
@@ -205,7 +205,7 @@ def test_another_version_on_a_node_is_refused_with_the_name_of_the_node(monkeypa
 
 @pytest.mark.parametrize("executor", ["array", "ray:127.0.0.1:1"])
 def test_machines_that_share_no_disk_need_a_work_folder(files: Path, executor: str):
-    with pytest.raises(BadUsage, match="needs --work: a folder that all machines see"):
+    with pytest.raises(BadUsage, match="needs work: a folder that all machines see"):
         search(files, executor=executor)
 
 

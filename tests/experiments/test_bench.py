@@ -316,7 +316,7 @@ def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder
     assert figures(result)["AP", "runs", "high"].gap == "to do"
     assert figures(result)["AP", "runs", "high"].mean is None
     assert result.status == "1 of 6 cells evaluated, 3 left for another call"
-    with pytest.raises(UnknownName, match=r"--only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
+    with pytest.raises(UnknownName, match=r"only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
         rankwell.bench(folder / "bench.toml", only=["rums/low"])
 
 
@@ -367,7 +367,7 @@ def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     assert not result.failed
     assert content(tmp_path / "one") == content(tmp_path / "two")
-    with pytest.raises(BadUsage, match="--jobs 0: expected a positive integer"):
+    with pytest.raises(BadUsage, match="jobs=0: expected a positive integer"):
         rankwell.bench(tmp_path / "two" / "bench.toml", force=True, jobs=0)
 
 

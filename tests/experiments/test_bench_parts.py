@@ -244,9 +244,9 @@ def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"executor": "here", "jobs": 2}, BadUsage, "--jobs is for one process that starts others"),
+        ({"executor": "here", "jobs": 2}, BadUsage, "jobs is for one process that starts others"),
         ({"executor": "heer"}, UnknownName, "did you mean 'here'"),
-        ({"executor": "array"}, BadUsage, "needs --work: a folder that all machines see"),
+        ({"executor": "array"}, BadUsage, "needs work: a folder that all machines see"),
         ({"memory": "much"}, BadUsage, "expected a size such as 500M or 8G"),
     ],
 )

@@ -189,7 +189,7 @@ def test_a_requirement_that_is_about_nothing_is_an_error(requirement, error, tol
     ("row", "rules", "figure", "why"),
     [
         ({"n": 6, "ci_low": None}, {}, "ci_low", r"no interval below 10 counted queries \(n = 6\)"),
-        ({"ci_low": None}, {"intervals": "none"}, "ci_low", "--intervals none"),
+        ({"ci_low": None}, {"intervals": "none"}, "ci_low", "intervals='none'"),
         ({"n": 1, "sd": None}, {}, "sd", "single counted query"),
         ({"n": 0, "mean": None}, {}, "mean", r"no query counts \(n = 0\)"),
         ({"mean": None}, {}, "mean", "undefined in summary.json"),

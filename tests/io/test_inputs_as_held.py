@@ -63,7 +63,7 @@ def test_a_split_that_is_not_there_lists_those_that_are(beir: Path, tmp_path: Pa
         rankwell.evaluate(beir, RUN, split="train")
     with pytest.raises(BadInput, match=r"a folder without qrels/\*\.tsv"):
         rankwell.evaluate(tmp_path, RUN)
-    with pytest.raises(BadUsage, match=r"--split dev: .* is not a folder with qrels"):
+    with pytest.raises(BadUsage, match=r"split='dev': .* is not a folder with qrels"):
         rankwell.evaluate({"q1": ["d1"]}, RUN, split="dev")
 
 
@@ -94,7 +94,7 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     with pytest.raises(BadInput, match="no column 'answers' for the grade; found are 'query', 'item', 'relevance'"):
         read_judgments(path, grade_column="answers")
     path.write_text("q1 0 d1 1\n")
-    with pytest.raises(BadUsage, match=r"--grade-column answers: .* is read as trec, which has no named columns"):
+    with pytest.raises(BadUsage, match=r"grade_column='answers': .* is read as trec, which has no named columns"):
         read_judgments(path, grade_column="answers")
     with pytest.raises(BadUsage, match="a mapping, which has no named columns"):
         read_judgments({"q1": ["d1"]}, grade_column="answers")

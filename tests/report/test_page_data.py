@@ -423,7 +423,7 @@ def test_an_edited_page_is_replaced_on_request_alone(tmp_path: Path) -> None:
     first = page(folder).read_bytes()
     (folder / "report.html").write_text("edited")
 
-    with pytest.raises(BadUsage, match="--overwrite"):
+    with pytest.raises(BadUsage, match="overwrite=True"):
         page(folder)
     assert (folder / "report.html").read_text() == "edited"
     with overwriting(True):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
+from rankwell.errors import at_the_command_line
 from regression.running import in_process
 
 QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 c 2 2.0 x\n"
@@ -21,7 +22,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_check_prints_what_the_command_prints(folder: Path):
-    found = rw.check("qrels.txt", "a.run")
+    with at_the_command_line():
+        found = rw.check("qrels.txt", "a.run")
 
     _, out, err = in_process(["check", "qrels.txt", "a.run"])
 

@@ -71,14 +71,15 @@ def _dispatch(arguments: list[str]) -> int:
         kernel = "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
         print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
-    from rankwell.errors import RankwellError
+    from rankwell.errors import RankwellError, at_the_command_line
 
     try:
         if arguments[:1] == ["trec-eval"]:
             from rankwell.compat import trec_eval
 
             return trec_eval.main(arguments[1:], sys.stdout)
-        return _run(arguments)
+        with at_the_command_line():
+            return _run(arguments)
     except RankwellError as error:
         _say(f"rankwell: {_one_line(error)}")
         return error.exit_code

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.core.catalogue import suggest
-from rankwell.errors import BadUsage, UnknownName, shown
+from rankwell.errors import BadUsage, UnknownName, flag, shown
 from rankwell.store import KEEPING
 
 REQUIRED = Parameter.empty
@@ -131,7 +131,7 @@ def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: M
         if any(place.exists() and place.samefile(path) for value in others for place in _places(value)):
             raise BadUsage(f"{path} is an input of this command; name another file to write.")
         if not allowed and not _is_own(path, outputs[path]):
-            raise BadUsage(f"{path} exists; name another file, or --overwrite.")
+            raise BadUsage(f"{path} exists; name another file, or {flag('--overwrite', True)}.")
     return [path for path, own in outputs.items() if not (path.is_file() and _is_own(path, own))]
 
 

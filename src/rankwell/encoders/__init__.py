@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import Option
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.media.images import read_picture
 
 Singles = NDArray[np.float32]
@@ -183,7 +183,7 @@ def _numbers(name: str, text: str) -> str | tuple[float, ...]:
         try:
             return tuple(float(part) for part in text.split(","))
         except ValueError as error:
-            raise BadUsage(f"--{name} {text!r}: expected three numbers, such as 0.485,0.456,0.406.") from error
+            raise BadUsage(f"{flag(name)} {text!r}: expected three numbers, such as 0.485,0.456,0.406.") from error
     width, times, height = text.partition("x")
     if text == "original":
         return text

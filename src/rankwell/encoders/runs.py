@@ -19,7 +19,7 @@ from rankwell.core.tables.arrays import read_npy
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.documents import read_json
 from rankwell.encoders import ImageEncoder, Singles, TextEncoder
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
 from rankwell.store import Cache, Source, write_text
 
 
@@ -206,9 +206,9 @@ def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
         found = read_json(Source(beside))
     if not isinstance(found, dict) or found != {**json.loads(json.dumps(manifest)), "vectors": found.get("vectors")}:
         other = f"was made from other {what} or in another way"
-        raise BadUsage(f"{path} is there and {other}; name another file, or --overwrite.")
+        raise BadUsage(f"{path} is there and {other}; name another file, or {flag('--overwrite', True)}.")
     if found["vectors"] != Source(path).digest():
-        raise BadUsage(f"{path} is not the file that {beside.name} describes; name another file, or --overwrite.")
+        raise BadUsage(f"{path} is not the file that {beside.name} describes; name another file, or {flag('--overwrite', True)}.")
 
 
 def write_vectors(

@@ -34,7 +34,7 @@ class _ChromaEngine(Engine):
         super().__init__(opening)
         where = opening.connect
         if not where["url"]:
-            raise BadUsage("chroma: no address; write chroma:http://HOST:PORT, or --option url=http://HOST:PORT.")
+            raise BadUsage("chroma: no address; write chroma:http://HOST:PORT, or the option url=http://HOST:PORT.")
         self.metric, self.can_index = where["metric"], where["collection"] is None
         self.collection: str = where["collection"] or f"rankwell_{secrets.token_hex(6)}"
         self.folder = (

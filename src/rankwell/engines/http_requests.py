@@ -49,7 +49,7 @@ def presets() -> tuple[str, ...]:
 def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
     """The name and the table of a request: a file, or a preset. Raises BadUsage, BadInput, UnknownName."""
     if (target is None) == (preset is None):
-        raise BadUsage(f"http: name FILE.toml, or an address and --option preset=NAME; presets are {', '.join(presets())}.")
+        raise BadUsage(f"http: name FILE.toml, or an address and the option preset=NAME; presets are {', '.join(presets())}.")
     if preset is not None and preset not in presets():
         raise UnknownName(f"http: unknown preset {preset!r}; {suggest(preset, presets())}")
     path = Path(target) if target is not None else Path(str(files("rankwell.engines") / "presets" / f"{preset}.toml"))
@@ -92,7 +92,7 @@ class _HttpEngine(Engine):
         refuse_literal("url", written)
         self.url = opening.connect["url"] or opening.secrets.expand(written)
         if not self.url:
-            raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or --option url=http://HOST:PORT.')
+            raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
         password = urlsplit(self.url).password
         if password:
             self._secrets.hide(password, "${…}")

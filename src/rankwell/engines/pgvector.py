@@ -48,7 +48,7 @@ class _PgEngine(Engine):
         self.psycopg = opening.family.need("psycopg")
         where = opening.connect
         if not where["url"]:
-            raise BadUsage("pgvector: no address; write postgresql://HOST/DATABASE, or --option url=….")
+            raise BadUsage("pgvector: no address; write postgresql://HOST/DATABASE, or the option url=….")
         self.kind = where["kind"]
         self.metric = None if self.kind == "lexical" else where["metric"]
         self.can_index = where["table"] is None and where["sql"] is None

@@ -118,7 +118,7 @@ class _Client(_Store):
         if isinstance(vectors, dict):
             if name not in vectors:
                 listed = ", ".join(sorted(vectors))
-                raise BadUsage(f"qdrant: the collection has the vectors {listed}; name one with --option vector_name=….")
+                raise BadUsage(f"qdrant: the collection has the vectors {listed}; name one with the option vector_name=….")
             vectors = vectors[name]
         known = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
         return int(vectors.size), known.get(vectors.distance.name, "cosine")
@@ -198,7 +198,7 @@ class _QdrantEngine(Engine):
         self.metric, collection = where["metric"], where["collection"]
         self.can_index, self.in_process = collection is None, where["url"] in (":memory:", "edge")
         if self.in_process and not self.can_index:
-            raise BadUsage("qdrant: a collection that is there already needs the address of its server, --option url=http://….")
+            raise BadUsage("qdrant: a collection that is there already needs the address of its server, the option url=http://….")
         self.is_memory = where["url"] == ":memory:"
         self.exact_parameters = {} if self.is_memory else {"exact": True}
         self.ids: Sequence[str] | None = None

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadInput, shown
+from rankwell.errors import BadInput, flag, shown
 from rankwell.io import column_tables
 from rankwell.io import files as io
 from rankwell.store import Source, decode_id
@@ -57,7 +57,7 @@ def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
     highest = float(judgments.grades.max(initial=0))
     if highest >= rel or not len(judgments.grades):
         return []
-    advice = f"add --min-grade {highest:g}, or write" if highest > 0 else "write"
+    advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
     what = f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is relevant"
     advice = f"{what}; {advice} a grade of {rel:g} or more for what is relevant."
     return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
@@ -171,7 +171,7 @@ def _query_ids(run: RunPlace, judgments: Judgments, queries: str) -> list[Mistak
     if 2 * (len(missing) - explained) > len(present) > 1:
         effect = "count as 0" if queries == "truth" else "are left out"
         has = f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged queries; the others {effect}"
-        both = " If it is right, --queries both averages over the queries of both." if queries == "truth" else ""
+        both = f" If it is right, {flag('--queries', 'both')} averages over the queries of both." if queries == "truth" else ""
         advice = f"{has}. Is the run from another split, or incomplete?{both}"
         found.append(Mistake("most judged queries missing", len(missing), advice))
     return found
@@ -323,4 +323,5 @@ def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:
     if 2 * n < int(run.hits.present.sum()):
         return []
     what = f"{run.name}: all items of a query have one score, so that the ids decide their order"
-    return [Mistake("equal scores", n, f"{what}. Write the system's scores, or add --ties input for the order of the file.")]
+    advice = f"{what}. Write the system's scores, or add {flag('--ties', 'input')} for the order of the file."
+    return [Mistake("equal scores", n, advice)]

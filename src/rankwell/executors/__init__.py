@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rankwell.core.catalogue import Catalogue
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 
 Run = Callable[[str, Sequence[str]], Iterator[tuple[int, str]]]
 """Calls the function of a name with each string; yields the place of each string and its answer, as they come."""
@@ -80,14 +80,18 @@ def number_behind(name: str, address: str, otherwise: int) -> int:
     if not address:
         return otherwise
     if not address.isdecimal() or not int(address):
-        raise BadUsage(f"--executor {name}:{address}: expected a positive integer behind the colon, as in {name}:4.")
+        raise BadUsage(
+            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer behind the colon, as in {name}:4."
+        )
     return int(address)
 
 
 def lost_too_often(lost: int) -> BadUsage:
     """The error for workers that end again and again."""
     what = f"{lost} workers ended before their work, perhaps for want of memory"
-    return BadUsage(f"{what}; plan smaller parts with --memory, or run fewer at once. Finished parts are kept: run it again.")
+    return BadUsage(
+        f"{what}; plan smaller parts with {flag('--memory')}, or run fewer at once. Finished parts are kept: run it again."
+    )
 
 
 def slurm_ranges(indices: Iterable[int]) -> str:

@@ -3,13 +3,14 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.executors import EXECUTORS, Executor, Resources, Run, call
 
 
 def _workers(address: str) -> int:
     if address:
-        raise BadUsage(f"--executor here:{address}: this process takes nothing behind the colon; write --executor here.")
+        what = f"{flag('--executor', f'here:{address}')}: this process takes nothing behind the colon"
+        raise BadUsage(f"{what}; write {flag('--executor', 'here')}.")
     return 1
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import processors
-from rankwell.errors import BadUsage, MissingExtra
+from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import EXECUTORS, RETRIES, Executor, Resources, Run, call, lost_too_often, thread_variables
 
 _OWN = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
@@ -66,7 +66,9 @@ def _connect(ray: Any, address: str, threads: int) -> None:
         try:
             ray.init(address="local", num_cpus=max(processors(), threads), **own, **quiet)
         except (OSError, RuntimeError, ValueError) as error:
-            raise BadUsage(f"Ray cannot be started here ({_first_line(error)}); --executor processes needs none.") from error
+            raise BadUsage(
+                f"Ray cannot be started here ({_first_line(error)}); {flag('--executor', 'processes')} needs none."
+            ) from error
         return
     host, _, port = address.rpartition(":")
     try:
@@ -74,7 +76,7 @@ def _connect(ray: Any, address: str, threads: int) -> None:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
         ray.init(address=address, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
-        what = f"--executor ray:{address}: the cluster cannot be joined ({_first_line(error)})"
+        what = f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined ({_first_line(error)})"
         raise BadUsage(f"{what}; check the address, the token, and the versions of Python and Ray there.") from error
 
 
@@ -90,7 +92,7 @@ def _refuse_unfit(ray: Any, threads: int, memory: int) -> None:
         cores = max((each.get("CPU", 0) for each in nodes), default=0)
         what = f"a part needs {threads} processors and {memory >> 20} MiB"
         what += f"; the largest node has {cores:g} and {int(most) >> 20} MiB"
-        raise BadUsage(f"{what}; plan smaller parts with --memory, or name fewer --threads.")
+        raise BadUsage(f"{what}; plan smaller parts with {flag('--memory')}, or use fewer threads.")
 
 
 def _refuse_other_versions(ray: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.core.options import may_overwrite
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
@@ -67,7 +67,8 @@ def refuse_pages(folders: Iterable[Path]) -> None:
     for folder in folders if not may_overwrite() else ():
         page = folder / NAME
         if page.exists() and digest_of(page) not in [state.get(NAME) for state in _listed(folder)]:
-            raise BadUsage(f"{page} was not written by rankwell, or was changed since; move it to another place, or --overwrite.")
+            what = f"{page} was not written by rankwell, or was changed since"
+            raise BadUsage(f"{what}; move it to another place, or {flag('--overwrite', True)}.")
 
 
 def _has_page(folder: Path) -> bool:

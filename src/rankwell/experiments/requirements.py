@@ -12,7 +12,7 @@ import numpy as np
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.core.tables import figure as figure_text
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.experiments.comparison.matrices import exact_name
 from rankwell.experiments.toml_tables import TomlTable
 from rankwell.io.result_folder import values_behind
@@ -283,7 +283,7 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
     n = row["n"]
     if figure in ("ci_low", "ci_high"):
         if rules.get("intervals") == "none":
-            return "it was evaluated with --intervals none; evaluate it with intervals."
+            return f"it was evaluated with {flag('--intervals', 'none')}; evaluate it with intervals."
         if n < MIN_QUERIES:
             return f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the mean, or add queries."
         if row["sd"] == 0:
@@ -337,7 +337,9 @@ class Tolerance(NamedTuple):
         except ValueError:
             number = -1.0
         if not (isfinite(number) and number >= 0):
-            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, such as 0.005, or 1% of the baseline's mean.")
+            raise BadUsage(
+                f"{flag('--tolerance')} {text!r}: expected a number from 0, such as 0.005, or 1% of the baseline's mean."
+            )
         return cls(text.strip(), number, text.strip().endswith("%"))
 
     def check_units(self, units: Sequence[str]) -> None:
@@ -345,10 +347,10 @@ class Tolerance(NamedTuple):
         if self.relative or not self.number:
             return
         if len(units) > 1:
-            what = f"--tolerance {self.text} would be in {' and in '.join(units)}"
-            raise BadUsage(f"{what}; choose by --measure, or write it in %.")
+            what = f"{flag('--tolerance', self.text)} would be in {' and in '.join(units)}"
+            raise BadUsage(f"{what}; choose by {flag('--measure')}, or write it in %.")
         if "share" in units and self.number >= 1:
-            what = f"--tolerance {self.text} is as much as a share from 0 to 1 can lose"
+            what = f"{flag('--tolerance', self.text)} is as much as a share from 0 to 1 can lose"
             raise BadUsage(f"{what}; write {self.number / 100:g}, or {self.number:g}% of the baseline's mean.")
 
     def reach(self, row: Mapping[str, Any]) -> float:

@@ -9,7 +9,7 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of, shown
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, exists, line_starts, naming, packing, split_part
 from rankwell.store.data_sets import is_data_set_id, qrels_file, qrels_splits, text_files
@@ -317,7 +317,7 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
     path, part = split_part(place) if isinstance(place, (str, Path)) else ("", "")
     if not exists(path) or not Path(path).is_dir():
         if split is not None:
-            raise BadUsage(f"--split {split}: {shown(place)} is not a folder with qrels/{split}.tsv; leave it out.")
+            raise BadUsage(f"{flag('--split', split)}: {shown(place)} is not a folder with qrels/{split}.tsv; leave it out.")
         return place
     described = [entry.folder for entry in formats("judgments") if entry.folder and Path(path, entry.folder).is_file()]
     if described and split is None and not qrels_splits(Path(path)):
@@ -458,7 +458,7 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
 
 
 def _no_columns(column: str, found: str) -> str:
-    return f"--grade-column {column}: {found}, which has no named columns; leave it out, or name a table."
+    return f"{flag('--grade-column', column)}: {found}, which has no named columns; leave it out, or name a table."
 
 
 def _recognised(head: Head, holds: Holds, request: Request) -> Format:

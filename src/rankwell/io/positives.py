@@ -14,7 +14,7 @@ from rankwell.core.tables import Ints, Judgments
 from rankwell.core.tables.arrays import MAGIC, read_only_npy
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.documents import read_json, unique_keys
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, kind_of, shown
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.files import find_judgments
 from rankwell.store import Source, decode_id, naming
 
@@ -248,7 +248,11 @@ class _SideNames:
                 raise BadInput(f"{what} ({self._names[0]!r}, …).")
         # Python reads only so many digits as an integer.
         if not text.isdecimal() or len(text.lstrip("0")) > 18 or int(text) >= n:
-            hint = "; the scores have no ids, give them with --item-ids or --query-ids" if judged and not text.isdecimal() else ""
+            hint = (
+                f"; the scores have no ids, give them with {flag('--item-ids')} or {flag('--query-ids')}"
+                if judged and not text.isdecimal()
+                else ""
+            )
             what = f"{where}: the {self._role} {shown(value)} is not a {self._what} of the scores"
             raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text.lstrip("0") or 0)

@@ -14,7 +14,7 @@ from rankwell.core.tables.shared_hits import (
     repeated_prints,
     shared_queries,
 )
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, naming
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, naming
 from rankwell.io.files import Format, FoundHits, Request, identify
 from rankwell.store import Source, SourceRange
 
@@ -87,7 +87,7 @@ def check_targets(
     """Raises DuplicateItem for a judged item in two shards, BadUsage where repeated items of shared queries are to be dropped."""
     if request.duplicates != "error" and len(shared.queries):
         query = judgments.queries[int(shared.queries[0])]
-        what = f"--duplicates {request.duplicates}: query {query!r} has rows in several files or parts of a file"
+        what = f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several files or parts of a file"
         raise BadUsage(f"{what}, so that repeated items cannot be found in one; leave it out, or put each query into one file.")
     again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
     if len(again):

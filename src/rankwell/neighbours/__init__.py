@@ -20,7 +20,7 @@ from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints, RankCounts
 from rankwell.core.tables.matrices import Embeddings, Vectors, as_embeddings
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
 
 # Called with the products done and the products in all.
 Progress = Callable[[int, int], None]
@@ -395,5 +395,6 @@ def optional(module: str, package: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"the backend {extra!r} needs {package}, which is not installed; pip install 'rankwell[{extra}]', or --backend numpy."
+            f"the backend {extra!r} needs {package}, which is not installed; pip install 'rankwell[{extra}]', or "
+            f"{flag('--backend', 'numpy')}."
         ) from error

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.parts.places import Write, Written, is_running, part_name, write_draft
 from rankwell.store import remote
 from rankwell.store.drafts import scratch
@@ -31,7 +31,7 @@ class BucketPlace:
     def __init__(self, url: str) -> None:
         self.name = self.workers_name = url.rstrip("/")
         if url.startswith("hf://"):
-            raise BadUsage(f"--work {url}: the Hugging Face Hub is only read; name a folder, or one of a bucket.")
+            raise BadUsage(f"{flag('--work', url)}: the Hugging Face Hub is only read; name a folder, or one of a bucket.")
         self.folder, self._driver = scratch(), secrets.token_hex(4)
 
     def _url(self, name: str) -> str:

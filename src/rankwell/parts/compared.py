@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Positives
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.neighbours.positive_counts import ComparedVectors
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
@@ -166,7 +166,7 @@ def compare_in_parts(
     `carry_out` and `neighbours.search` do.
     """
     if url := remote_url(parts.work or ""):
-        raise BadUsage(f"--work {url}: ranks are counted in two rounds, whose work is in a folder; name one.")
+        raise BadUsage(f"{flag('--work', url)}: ranks are counted in two rounds, whose work is in a folder; name one.")
     with work_folder(replace(parts, work=None) if parts.dry_run else parts) as place, arrays_of(place.folder) as arrays:
         tables = {
             name: arrays.table(table, file)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
-from rankwell.errors import BadUsage, Unfinished, shown
+from rankwell.errors import BadUsage, Unfinished, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
@@ -82,7 +82,7 @@ def memory_size(text: str) -> int:
     match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
     if not size:
-        raise BadUsage(f"--memory {text!r}: expected a size such as 500M or 8G.")
+        raise BadUsage(f"{flag('--memory')} {text!r}: expected a size such as 500M or 8G.")
     return size
 
 
@@ -109,7 +109,9 @@ def carry_out(
         return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
     with work_folder(choices) as place:
         if kind.second is not None and not place.is_local:
-            raise BadUsage(f"--work {place.name}: {kind.title.lower()} take two rounds, whose work is in a folder; name one.")
+            raise BadUsage(
+                f"{flag('--work', place.name)}: {kind.title.lower()} take two rounds, whose work is in a folder; name one."
+            )
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
         if executor.open is None:
@@ -145,12 +147,14 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
     work = choices.work
     if work is not None:
         if not work or ("://" in work and remote_url(work) is None):
-            raise BadUsage(f"--work {shown(work)}: expected a folder that all machines see, or one of a bucket, s3://….")
+            raise BadUsage(
+                f"{flag('--work')} {shown(work)}: expected a folder that all machines see, or one of a bucket, s3://…."
+            )
         yield place_of(work)
         return
     executor, address = find_executor(choices.executor or "here")
     if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
-        raise BadUsage(f"--executor {choices.executor} needs --work: a folder that all machines see.")
+        raise BadUsage(f"{flag('--executor', choices.executor)} needs {flag('--work')}: a folder that all machines see.")
     with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:
         yield place_of(folder)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.arrays import map_npy
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.parts import MAX_SHARDS, Limits
 
 MOST_MERGED = 64
@@ -34,12 +34,12 @@ class PartGrid(NamedTuple):
         """
         half = limits.memory // 2
         if half < max(row, state):
-            raise BadUsage(f"--memory {limits.memory}: one vector and one list take {row + state} bytes; give more.")
+            raise BadUsage(f"{flag('--memory', limits.memory)}: one vector and one list take {row + state} bytes; give more.")
         least = -(-items * row // half)
         usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
         shards = usual if limits.shards is None else limits.shards
         if limits.shards is not None and not 0 < shards <= MAX_SHARDS:
-            raise BadUsage(f"--shards {shards}; expected an integer from 1 to {MAX_SHARDS}.")
+            raise BadUsage(f"{flag('--shards', shards)}; expected an integer from 1 to {MAX_SHARDS}.")
         return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
 
     def ending_at(self, breaks: Sequence[int]) -> "PartGrid":

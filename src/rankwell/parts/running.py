@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import errors
-from rankwell.errors import BadUsage, RankwellError
+from rankwell.errors import BadUsage, RankwellError, flag
 from rankwell.parts.places import place_of
 from rankwell.parts.plans import read_plan
 from rankwell.parts.work import Measured, WorkFolder
@@ -63,7 +63,7 @@ def compute_part(folder: str | Path, index: int) -> Any:
     except OSError as error:
         raise _refused(work, index, f"{error.filename or folder}: {_reason(error)}") from error
     except MemoryError as error:
-        raise _refused(work, index, f"part {index} needs more memory; plan smaller ones with --memory") from error
+        raise _refused(work, index, f"part {index} needs more memory; plan smaller ones with {flag('--memory')}") from error
 
 
 def _refused(work: WorkFolder, index: int, what: str) -> BadUsage:

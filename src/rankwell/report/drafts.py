@@ -11,7 +11,7 @@ from typing import Any
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import may_overwrite, overwriting
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
@@ -108,7 +108,8 @@ def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
     if foreign := [name for name in found if not name.startswith(".")]:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         problem = f"{directory} holds files, and no results of rankwell ({foreign[0]}{more})"
-        raise BadUsage(f"{problem}; name a new or empty folder, or --overwrite, which replaces files of the same names alone.")
+        replace = f"{flag('--overwrite', True)}, which replaces files of the same names alone"
+        raise BadUsage(f"{problem}; name a new or empty folder, or {replace}.")
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
@@ -196,4 +197,4 @@ def _refuse(path: Path) -> None:
     """Raises BadUsage for a file that would be replaced, except with `--overwrite`."""
     if not may_overwrite():
         problem = f"{path} was not written by rankwell, or was changed since"
-        raise BadUsage(f"{problem}; move it to another place, name another folder, or --overwrite.")
+        raise BadUsage(f"{problem}; move it to another place, name another folder, or {flag('--overwrite', True)}.")

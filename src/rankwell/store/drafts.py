@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwell.errors import BadUsage, shown
+from rankwell.errors import BadUsage, flag, shown
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -47,7 +47,7 @@ def replacing(path: Path) -> Generator[Path]:
     try:
         yield draft
         if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
-            raise BadUsage(f"{path} is there with another content; move it, name another place, or --overwrite.")
+            raise BadUsage(f"{path} is there with another content; move it, name another place, or {flag('--overwrite', True)}.")
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)

@@ -68,7 +68,7 @@ def test_queries_of_one_run_only_are_noted():
 def test_runs_without_a_common_query_and_options_of_vectors_are_refused():
     with pytest.raises(NothingToEvaluate, match="have no query in common"):
         rankwell.agree({"q": {"a": 1.0}}, {"m": {"Q": {"a": 1.0}}})
-    with pytest.raises(BadUsage, match="--metric l2 applies to vectors, and reference is a run"):
+    with pytest.raises(BadUsage, match="metric='l2' applies to vectors, and reference is a run"):
         rankwell.agree({"q": {"a": 1.0}}, {"m": {"q": {"a": 1.0}}}, metric="l2")
 
 

@@ -205,7 +205,7 @@ def test_what_was_not_retrieved_is_left_out_or_zero():
 
     assert answer_em(joined, retrieval="only").tolist() == pytest.approx([1.0, math.nan], nan_ok=True)
     assert answer_em(joined, retrieval="required").tolist() == [1.0, 0.0]
-    with pytest.raises(BadUsage, match="--retrieved"):
+    with pytest.raises(BadUsage, match="retrieved"):
         answer_em(view, retrieval="only")
 
 

@@ -263,22 +263,19 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"relevance": "dpr"}, "--relevance dpr has no effect without --retrieved"),
-        ({"context_share": 3}, "--context-share 3 has no effect without --retrieved"),
-        ({"ties": "input"}, "--ties input has no effect without --retrieved"),
-        ({"duplicates": "first"}, "--duplicates first has no effect without --retrieved"),
-        ({"retriever_k": 7}, "--retriever-k 7 has no effect without --retrieved"),
-        ({"na_ties": "official"}, "--na-ties official has no effect without no-answer"),
-        ({"na_threshold": 0.5}, "--na-threshold 0.5 has no effect without no-answer numbers"),
+        ({"relevance": "dpr"}, "relevance='dpr' has no effect without retrieved"),
+        ({"context_share": 3}, "context_share=3 has no effect without retrieved"),
+        ({"ties": "input"}, "ties='input' has no effect without retrieved"),
+        ({"duplicates": "first"}, "duplicates='first' has no effect without retrieved"),
+        ({"retriever_k": 7}, "retriever_k=7 has no effect without retrieved"),
+        ({"na_ties": "official"}, "na_ties='official' has no effect without no-answer"),
+        ({"na_threshold": 0.5}, "na_threshold=0.5 has no effect without no-answer numbers"),
         ({"measures": "exact@3"}, "'exact@3': exact of the convention squad2 is cut at 1"),
         (
             {"predictions": None, "retrieved": {"q1": {"a": 1.0}}, "missing": "skip"},
-            "--missing skip has no effect without PREDICTIONS",
+            "missing='skip' has no effect without PREDICTIONS",
         ),
-        (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5},
-            "--context-share 0.5 has no effect without --relevance context",
-        ),
+        ({"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5}, "context_share=0.5 has no effect without relevance='context'"),
         (
             {"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"},
             "expected a number above 0 and at most 1",
@@ -304,7 +301,7 @@ def test_a_depth_that_no_measure_looks_at_is_noted() -> None:
 def test_the_language_of_mlqa_is_noted_where_no_option_names_it() -> None:
     gold, given = squad(qa("q1")), {"q1": "Paris"}
 
-    assert has_note(judged(gold, given, convention="mlqa"), "the rules are those of en, as --language names no other")
+    assert has_note(judged(gold, given, convention="mlqa"), "the rules are those of en, as language names no other")
     assert not has_note(judged(gold, given, convention="mlqa", language="de"), "the rules are those of")
 
 

@@ -131,12 +131,12 @@ def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
 @pytest.mark.parametrize(
     ("measure", "option"),
     [
-        ("ItemCoverage@3", "--catalogue"),
-        ("Novelty@3", "--interactions"),
-        ("ILD@3", "--item-categories"),
-        ("ILD(by='embeddings')@3", "--item-embeddings"),
-        ("EED@3", "--item-groups"),
-        ("EEL(by='items')@3", "--catalogue"),
+        ("ItemCoverage@3", "by catalogue"),
+        ("Novelty@3", "by interactions"),
+        ("ILD@3", "by categories"),
+        ("ILD(by='embeddings')@3", "by embeddings"),
+        ("EED@3", "by groups"),
+        ("EEL(by='items')@3", "by catalogue"),
         ("nDCG@3", "rankwell evaluate"),
         ("Entropy(discount='geometric',p=0)", "at most 1"),
     ],
@@ -149,7 +149,7 @@ def test_a_measure_names_the_option_that_it_needs(measure: str, option: str):
 def test_items_that_inputs_lack_are_named(tmp_path: Path):
     with pytest.raises(BadInput, match="'u2' lists 'd', which the catalogue lacks"):
         rw.evaluate_beyond(RUN, "Gini@3", catalogue=["a", "b", "c"])
-    with pytest.raises(BadInput, match="'u1' lists 'b', which --item-categories lacks"):
+    with pytest.raises(BadInput, match="'u1' lists 'b', which categories lacks"):
         rw.evaluate_beyond(RUN, "ILD@3", categories={"a": "x", "c": ["x", "y"], "d": []})
     np.save(tmp_path / "v.npy", np.zeros((2, 2)))
     with pytest.raises(BadInput, match="no ids"):

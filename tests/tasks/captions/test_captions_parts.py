@@ -240,9 +240,9 @@ def test_other_dimensions_and_an_id_twice_are_refused_before_any_work(files: Pat
             {"transform": "dual-softmax(temperature=1)"},
             r"dual-softmax\(temperature=1\) changes a matrix of scores, and embeddings are compared without one",
         ),
-        ({"shards": 0}, r"--shards 0; expected an integer from 1 to 1000000"),
-        ({"memory": "10"}, r"--memory 10: one vector and one list take \d+ bytes; give more"),
-        ({"executor": "array"}, r"--executor array needs --work"),
+        ({"shards": 0}, r"shards=0; expected an integer from 1 to 1000000"),
+        ({"memory": "10"}, r"memory=10: one vector and one list take \d+ bytes; give more"),
+        ({"executor": "array"}, r"executor='array' needs work"),
     ],
 )
 def test_what_parts_cannot_do_is_refused_by_name(files: Path, options: dict[str, Any], message: str):
@@ -253,7 +253,7 @@ def test_what_parts_cannot_do_is_refused_by_name(files: Path, options: dict[str,
 
 
 def test_scores_are_counted_in_one_piece():
-    with pytest.raises(BadUsage, match=r"parts compare embeddings \(--queries with --gallery\)"):
+    with pytest.raises(BadUsage, match=r"parts compare embeddings \(queries with gallery\)"):
         rankwell.captions(np.eye(3), executor="here")
 
 

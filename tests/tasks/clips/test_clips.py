@@ -643,7 +643,7 @@ def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_pub
     assert {answer.status for answer in published.answers["Lists"].values()} == {"counted", "no result"}
     assert after.rules["counts"]["Lists"]["queries_counted"] == 2
     assert any("no result of the least similarity" in note for note in published.notes)
-    with pytest.raises(BadUsage, match="--no-results skip requires --min-similarity"):
+    with pytest.raises(BadUsage, match="no_results='skip' requires min_similarity"):
         evaluate_clips(table, engine=engine, no_results="skip")
 
 
@@ -658,7 +658,7 @@ def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_
     of_vectors = evaluate_clips(table, vectors, metric="l2", **given)
     of_run = evaluate_clips(table, run=near, **given)
 
-    kept = "distances with their signs turned, so that the smallest ranks first; --min-similarity -0.5 keeps distances up to 0.5"
+    kept = "distances with their signs turned, so that the smallest ranks first; min_similarity -0.5 keeps distances up to 0.5"
     assert f"similarities of Lists are {kept}" in of_engine.notes
     assert f"similarities of l2 are {kept}" in of_vectors.notes
     assert any("'distance' is a distance" in note for note in of_run.notes)
@@ -766,13 +766,13 @@ def test_a_result_says_in_one_line_what_it_is():
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"run": "r.run", "metric": "cosine"}, "--embeddings, --metric"),
-        ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "--ids"),
-        ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "--metric"),
-        ({"engine": Lists({}), "mode": "text"}, "--embeddings"),
-        ({"engine": Lists({})}, "--embeddings: Lists is queried by the clips' ids"),
-        ({"text_encoder": len}, "--text-encoder"),
-        ({"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"}, "--text-embeddings and --text-encoder"),
+        ({"run": "r.run", "metric": "cosine"}, "embeddings, metric"),
+        ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "ids: "),
+        ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "metric: "),
+        ({"engine": Lists({}), "mode": "text"}, "embeddings: "),
+        ({"engine": Lists({})}, "embeddings: Lists is queried by the clips' ids"),
+        ({"text_encoder": len}, "text_encoder: "),
+        ({"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"}, "text_embeddings and text_encoder"),
     ],
 )
 def test_what_nothing_would_read_is_refused(given: dict[str, Any], named: str):

@@ -135,7 +135,7 @@ def test_recall_of_metric_learning_and_of_places_is_a_hit_rate_with_misses_count
 
 def test_gldv2_divides_by_a_hundred_at_most_and_refuses_a_query_without_a_right_reference() -> None:
     world = People(4)
-    with pytest.raises(BadInput, match="--no-relevant skip"):
+    with pytest.raises(BadInput, match="no_relevant='skip'"):
         world.evaluate("gldv2")
 
     found = shown(world.evaluate("gldv2", absent="filter"))

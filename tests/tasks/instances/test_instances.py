@@ -711,7 +711,7 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
 
     assert [each.values.tolist() for each in plain.values] == [each.values.tolist() for each in named.values]
     assert plain.summary[0]["mean"] == near.summary[0]["mean"] == 100.0
-    with pytest.raises(BadInput, match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*--query-ids"):
+    with pytest.raises(BadInput, match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*query_ids"):
         evaluate_instances(place, scores=np.ones((3, 3)))
     with pytest.raises(BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"):
         evaluate_instances(place, queries=vectors["queries"], references=np.eye(4, 3) + 1)

@@ -107,9 +107,9 @@ def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
     [
         ("sqlite-fts5", {"queries": QUERIES, "items": ITEMS}, "sqlite-fts5 takes texts, not vectors"),
         (lambda query, k: [], {"queries": QUERIES, "items": ITEMS, "option": {"takes": "text"}}, "takes texts, not vectors"),
-        (Nearest(), {"queries": QUERIES, "query_vectors": np.eye(12), "items": ITEMS}, "replaces --query-vectors"),
-        (Nearest(), {"query_vectors": np.eye(3)}, "needs the texts of the queries; give --queries"),
-        (Nearest(), {"queries": QUERIES}, "is fitted to the texts of the items; give --items"),
+        (Nearest(), {"queries": QUERIES, "query_vectors": np.eye(12), "items": ITEMS}, "replaces query_vectors"),
+        (Nearest(), {"query_vectors": np.eye(3)}, "needs the texts of the queries; give queries"),
+        (Nearest(), {"queries": QUERIES}, "is fitted to the texts of the items; give items"),
     ],
 )
 def test_an_encoder_that_has_no_use_is_refused(engine: Any, options: dict[str, Any], message: str):

@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, flag
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
@@ -173,7 +173,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
     if missing or owner is None or item is None or value is None:
         listed = ", ".join(map(repr, found)) or "none"
-        choose = ", or choose the grade with --grade-column" if holds == "judgments" and value is None else ""
+        choose = f", or choose the grade with {flag('--grade-column')}" if holds == "judgments" and value is None else ""
         what = f"no column for {' and '.join(missing)}; found are {listed}"
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
     return Columns(owner, item, value, aspect, rank, score is None and distance is not None)

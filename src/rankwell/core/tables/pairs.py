@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.errors import BadInput, BadScore, BadUsage, flag
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
     if size < 1:
         raise BadUsage(f"{size} pairs; expected at least 1.")
     if not 0 <= seed < 1 << 32:
-        raise BadUsage(f"--seed is {seed}; expected an integer from 0 to {(1 << 32) - 1}.")
+        raise BadUsage(f"{flag('--seed')} is {seed}; expected an integer from 0 to {(1 << 32) - 1}.")
     if items < 2:
         raise BadInput(f"{items} items make no pair; expected at least 2.")
     total = items * (items - 1) // 2

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.options import MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
 from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
@@ -73,7 +73,9 @@ class ComparisonOptions:
         if self.resamples < 1 or self.seed < 0:
             raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: expected a positive integer and a non-negative one.")
         if self.correction == "max-t" and self.test != "randomisation":
-            raise BadUsage(f"max-T comes from sign flips; choose --test randomisation, or holm or bh for the {self.test} test.")
+            raise BadUsage(
+                f"max-T comes from sign flips; choose {flag('--test', 'randomisation')}, or holm or bh for the {self.test} test."
+            )
 
     def check_clusters(self) -> None:
         """Raises BadUsage for a test that takes queries for independent."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import figure
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 
@@ -26,7 +26,10 @@ def notes_on_unjudged(
         if words := [text for matrix in known for text in _bounds(matrix, pair, items, unjudged.depth)]:
             notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
     more = len(notes) - _MOST_PAIRS
-    return [*notes[:_MOST_PAIRS], *([f"the bounds of {more} more pairs are not listed; name a --baseline"] if more > 0 else [])]
+    return [
+        *notes[:_MOST_PAIRS],
+        *([f"the bounds of {more} more pairs are not listed; name a {flag('--baseline')}"] if more > 0 else []),
+    ]
 
 
 def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: RankedItems, depth: int) -> Iterator[str]:

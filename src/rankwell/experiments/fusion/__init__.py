@@ -15,7 +15,7 @@ from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadUsage, NothingToEvaluate, printable
+from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
 from rankwell.experiments.fusion import trials
 from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
 from rankwell.io import files as io
@@ -157,9 +157,8 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
     below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
     if below and fusion.absent == "zero" and fusion.entry.adds:
-        notes.append(
-            f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, which is more: see --absent"
-        )
+        what = f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, which is more"
+        notes.append(f"{what}: see {flag('--absent')}")
     if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
         notes.append(
             f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the more runs have such an item, the lower"

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from rankwell.core.kernels.workers import crew, limit_threads, processors
 from rankwell.documents import read_json
 from rankwell.encoders.sentence_transformers import hash_folder
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.experiments.files import Cell, CellKind
 from rankwell.io.result_folder import MANIFEST, digest_of
 from rankwell.report.present import Progress
@@ -103,7 +103,7 @@ def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, pro
 
 def _run(kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress) -> Iterator[str]:
     if jobs < 1:
-        raise BadUsage(f"--jobs {jobs}: expected a positive integer.")
+        raise BadUsage(f"{flag('--jobs', jobs)}: expected a positive integer.")
     if jobs == 1 or len(groups) < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
         return

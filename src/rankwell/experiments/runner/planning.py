@@ -16,7 +16,7 @@ from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import Argument, arguments_of, bind, overwriting
 from rankwell.core.registry import suggest
 from rankwell.core.secrets import refuse_literal
-from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag
 from rankwell.experiments.files import Cell, Experiment, OptionValue
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
@@ -187,7 +187,9 @@ def plan_cells(
     cells = experiment.cells
     unused = next((each for each in only if not any(fnmatchcase(cell.name, each) for cell in cells)), None)
     if unused is not None:
-        raise UnknownName(f"--only {unused!r} fits no cell DATASET/SYSTEM; {suggest(unused, [cell.name for cell in cells])}")
+        raise UnknownName(
+            f"{flag('--only')} {unused!r} fits no cell DATASET/SYSTEM; {suggest(unused, [cell.name for cell in cells])}"
+        )
     pairs = [(cell, command_of(cell)) for cell in cells]
     reject_unknown(pairs)
     digest, seen, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()

@@ -14,7 +14,7 @@ from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
-from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
 from rankwell.executors import find_executor
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
@@ -173,7 +173,9 @@ class BenchOptions:
         if not found.is_used:
             return None
         if self.jobs != 1:
-            raise BadUsage("--jobs is for one process that starts others; with parts, write --executor processes:N.")
+            raise BadUsage(
+                f"{flag('--jobs')} is for one process that starts others; with parts, write {flag('--executor')} processes:N."
+            )
         find_executor(self.executor or "here")
         return found
 

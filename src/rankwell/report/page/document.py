@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.core.options import may_overwrite
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.io.result_folder import digest_of, is_result_folder, read_manifest
 from rankwell.report import visible
 from rankwell.report.drafts import write_manifest
@@ -49,7 +49,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     for name, digest in own.items():
         known = [digest] if manifest is None else [digest, manifest.files.get(name), manifest.written.get(name)]
         if (folder / name).is_file() and digest_of(folder / name) not in known and not may_overwrite():
-            raise BadUsage(f"{folder / name} is there with another content; name another file with -o, or --overwrite.")
+            raise BadUsage(f"{folder / name} is there with another content; name another file, or {flag('--overwrite', True)}.")
     listed = {} if manifest is None else manifest.files
     kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
     if manifest is not None and listed:

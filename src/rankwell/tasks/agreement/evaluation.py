@@ -16,7 +16,7 @@ from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io import files as io
@@ -86,7 +86,7 @@ def agreement_results(
     named = inputs.named_models(reference, candidates)
     if is_run(next(iter(named.values()))):
         if parts.is_used:
-            raise BadUsage("parts seek neighbours among embeddings; runs are compared in one piece: leave --executor out.")
+            raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
     models, notes = inputs.read_models(named, options)
     quick = options.intervals == "none"

@@ -16,7 +16,7 @@ from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
-from rankwell.errors import BadInput, BadUsage, UnknownName, shown
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
@@ -70,7 +70,7 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
                 raise type(error)(f"{model.name}: {error}") from error
         if row["zero"] and model.metric == "cosine":
             found = next(each for each in panel.warnings if each.startswith(f"{model.name}: ") and " zero, " in each)
-            raise BadInput(f"{found[:-1]}; drop it, or take --metric dot or l2.")
+            raise BadInput(f"{found[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")
     return panel
 
 
@@ -88,7 +88,7 @@ class Sample:
         """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput."""
         size, n = options.samples, len(items)
         if isinstance(size, str) and size != "all" and not (size.isdecimal() and len(size) < 19):
-            raise BadUsage(f"--samples {shown(size)}: expected a positive integer, or all.")
+            raise BadUsage(f"{flag('--samples')} {shown(size)}: expected a positive integer, or all.")
         labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
         if requested >= n:
             return cls(np.arange(n, dtype=np.int64), items, labels, requested)
@@ -156,7 +156,7 @@ class Model:
             half = np.asarray(self.items.vectors, dtype=np.float16)
         if not np.isfinite(half).all():
             what = f"{self.name}: float16 ends at 65504, which a number exceeds"
-            raise BadInput(f"{what}; scale the vectors, or leave out --ceiling.")
+            raise BadInput(f"{what}; scale the vectors, or leave out {flag('--ceiling')}.")
         return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
 
     def _options(self, sample: Sample) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables.arrays import MAGIC
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.ranking_pairs import RankingPairs
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
@@ -49,7 +49,8 @@ class RunAgreement:
         usual = {each.name: each.default for each in fields(options)}
         unused = next((name for name in _OF_VECTORS if getattr(options, name) != usual[name]), None)
         if unused is not None:
-            raise BadUsage(f"--{unused} {getattr(options, unused)} applies to vectors, and {self.name} is a run; leave it out.")
+            given = flag(unused, getattr(options, unused))
+            raise BadUsage(f"{given} applies to vectors, and {self.name} is a run; leave it out.")
         self.builder, self.notes = ResultsBuilder(rules), [*rules.unnamed(options), *rules.notes]
         texts = measure_names(options.measures) or (
             bare_words(rules.defaults)

@@ -14,7 +14,7 @@ from rankwell.conventions import CONVENTIONS, LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
 from rankwell.io.files import read_texts
@@ -251,10 +251,10 @@ class _AnswerEvaluation:
         numbers = None if reader is None else reader.predictions.no_answer
         for option, value in (("--na-threshold", options.na_threshold), ("--na-ties", options.na_ties)):
             if value is not None and numbers is None:
-                what = f"{option} {value} has no effect without no-answer numbers"
-                raise BadUsage(f"{what}; give --na-probs, or predictions with no_answer.")
+                what = f"{flag(option, value)} has no effect without no-answer numbers"
+                raise BadUsage(f"{what}; give {flag('--na-probs')}, or predictions with no_answer.")
         if options.na_ties is not None and search is None:
-            raise BadUsage(f"--na-ties {options.na_ties}: no threshold is searched for these measures; leave it out.")
+            raise BadUsage(f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these measures; leave it out.")
         self.builder.notes += () if search is None else search.notes
         return search
 

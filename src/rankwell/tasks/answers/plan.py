@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
 from rankwell.tasks.answers.conventions import AnswerConvention
@@ -68,18 +68,18 @@ class AnswerPlan:
         """Raises BadUsage, before anything is read, where nothing can be judged, and for options that cannot be combined."""
         options = self.options
         if predictions is None and options.retrieved is None:
-            raise BadUsage("there is nothing to judge; give PREDICTIONS, --retrieved, or both.")
+            raise BadUsage(f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both.")
         needing = {
-            "--retrieved": (options.retrieved, _OF_RETRIEVER),
+            flag("--retrieved"): (options.retrieved, _OF_RETRIEVER),
             "PREDICTIONS": (predictions, _OF_READER),
-            "--isolated": (options.isolated, ("isolated_format",)),
+            flag("--isolated"): (options.isolated, ("isolated_format",)),
         }
         for needed, (place, names) in needing.items():
             given = next((name for name in names if getattr(options, name) is not None), None)
             if place is None and given is not None:
                 value = getattr(options, given)
-                shown = f" {value}" if isinstance(value, (str, int, float)) else ""
-                raise BadUsage(f"--{given.replace('_', '-')}{shown} has no effect without {needed}; give it, or leave this out.")
+                option = flag(given, value) if isinstance(value, (str, int, float)) else flag(given)
+                raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
         check_intervals(options.intervals, options.seed)
         for option in ("k", "retriever_k"):
             if getattr(self, option) < 1:
@@ -88,9 +88,10 @@ class AnswerPlan:
         _ = self.measures if options.convention is not None else None
         share = options.context_share
         if share is not None and options.relevance != "context":
-            raise BadUsage(f"--context-share {share} has no effect without --relevance context; give it, or leave this out.")
+            what = f"{flag('--context-share', share)} has no effect without {flag('--relevance', 'context')}"
+            raise BadUsage(f"{what}; give it, or leave this out.")
         if share is not None and not 0 < share <= 1:
-            raise BadUsage(f"--context-share {share}; expected a number above 0 and at most 1.")
+            raise BadUsage(f"{flag('--context-share', share)}; expected a number above 0 and at most 1.")
 
     @property
     def relevance(self) -> RelevanceRules:
@@ -122,19 +123,21 @@ class AnswerPlan:
         needing = [each for each in reader if is_alone and each.measure.parameters["retrieval"] != "ignored"]
         labels = ", ".join(each.label for each in needing)
         if needing and (measures is not None or len(needing) == len(reader)):
-            raise BadUsage(f"{labels}: judged with regard to what was retrieved; give the retriever's run (--retrieved).")
-        what = "left out, as they ask what was retrieved; to have them, give the retriever's run (--retrieved)"
+            raise BadUsage(
+                f"{labels}: judged with regard to what was retrieved; give the retriever's run ({flag('--retrieved')})."
+            )
+        what = f"left out, as they ask what was retrieved; to have them, give the retriever's run ({flag('--retrieved')})"
         notes = [f"{what}: {labels}"] if needing else []
         more = replace(self, options=replace(options, k=self.k + 1)).reader_measures(texts or None)
         if options.k is not None and not (has_answers and self.reader_measures(texts or None) != more):
             notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
         languages = self.rules.languages
         if len(languages) > 1 and has_answers and options.normalizer is None and options.language is None:
-            notes.append(f"the rules are those of {next(iter(languages))}, as --language names no other")
+            notes.append(f"the rules are those of {next(iter(languages))}, as {flag('--language')} names no other")
         for option in ("normalizer", "na_threshold") if has_answers and reader else ():
             value = getattr(options, option)
             if value is not None and not any(each.measure.parameters.get(option) == value for each in reader):
-                what = f"--{option.replace('_', '-')} {value} is unused: the measures of the convention {self.convention.name}"
+                what = f"{flag(option, value)} is unused: the measures of the convention {self.convention.name}"
                 raise BadUsage(f"{what} compare positions; name a convention that compares texts, or leave it out.")
         kept = tuple(each for each in reader if has_answers and each not in needing)
         return AnswerMeasures(retriever if has_run else (), kept, self._judge(reader), tuple(notes))
@@ -185,7 +188,9 @@ class AnswerPlan:
                 raise BadUsage(f"{text!r} judges neither retrieved documents nor answers; `rankwell measures` lists what does.")
             by_part[part].append(text)
         if by_part["retriever"] and not has_run:
-            raise BadUsage(f"{by_part['retriever'][0]!r} judges retrieved documents; give the retriever's run (--retrieved).")
+            raise BadUsage(
+                f"{by_part['retriever'][0]!r} judges retrieved documents; give the retriever's run ({flag('--retrieved')})."
+            )
         if by_part["reader"] and not self.has_answers:
             raise BadUsage(f"{by_part['reader'][0]!r} judges answers; give the reader's PREDICTIONS.")
         return by_part
@@ -206,7 +211,7 @@ class AnswerPlan:
         """The measures that decide outcomes: the named one, else the first, and F1 of the same kind for partial answers."""
         right = self.options.right
         if right is not None and _part(self.measure(right)) != "reader":
-            raise BadUsage(f"--right {right!r} judges no answers; name one of {', '.join(self.rules.labels)}.")
+            raise BadUsage(f"{flag('--right')} {right!r} judges no answers; name one of {', '.join(self.rules.labels)}.")
         known = reader or self.reader_measures(None)
         first = self.reader_measures([right])[0] if right is not None else known[0]
         decides = over_all_questions(first.measure)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 
 
 class ItemLabels(NamedTuple):
@@ -73,30 +73,36 @@ class ItemAttributes:
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
         if self.in_catalogue is None:
-            raise BadUsage(f"{measure} needs all items that could be retrieved; name a file of their ids by --catalogue.")
+            raise BadUsage(
+                f"{measure} needs all items that could be retrieved; name a file of their ids by {flag('--catalogue')}."
+            )
         return np.flatnonzero(self.in_catalogue)
 
     def interactions(self, measure: str) -> Ints:
         """(items,) the popularity of each. Raises BadUsage where there are no interactions."""
         if self.popularity is None:
-            raise BadUsage(f"{measure} needs the interactions of a training set; name a file of them by --interactions.")
+            raise BadUsage(
+                f"{measure} needs the interactions of a training set; name a file of them by {flag('--interactions')}."
+            )
         return self.popularity
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         found = self.categories if by == "categories" else self.groups
         if found is None:
-            raise BadUsage(f"{measure} needs the {by} of items; name a table with them by --item-{by}.")
+            raise BadUsage(f"{measure} needs the {by} of items; name a table with them by {flag(f'--item-{by}', name=by)}.")
         return found
 
     def directions(self, measure: str) -> Floats:
         """(items, dimensions) the vectors. Raises BadUsage where there are none."""
         if self.vectors is None:
-            raise BadUsage(f"{measure} needs vectors of items; name a file of them by --item-embeddings.")
+            raise BadUsage(
+                f"{measure} needs vectors of items; name a file of them by {flag('--item-embeddings', name='embeddings')}."
+            )
         return self.vectors
 
     def judged(self, measure: str) -> Mapping[str, Mapping[int, float]]:
         """query -> item -> grade. Raises BadUsage where nothing is judged."""
         if self.grades is None:
-            raise BadUsage(f"{measure} needs judgments; name a file of them by --judgments.")
+            raise BadUsage(f"{measure} needs judgments; name a file of them by {flag('--judgments')}.")
         return self.grades

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadScore, NothingToEvaluate, shown
+from rankwell.errors import BadInput, BadScore, NothingToEvaluate, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.shards import find_hits_in_shards
@@ -37,8 +37,8 @@ class BeyondInputs(NamedTuple):
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),
             None if options.interactions is None else io.read_judgments(options.interactions, duplicates="best").flat,
-            None if options.categories is None else read_labels(options.categories, "--item-categories"),
-            None if options.groups is None else read_labels(options.groups, "--item-groups"),
+            None if options.categories is None else read_labels(options.categories, flag("--item-categories", name="categories")),
+            None if options.groups is None else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
             None if judgments is None else io.read_judgments(judgments, format=options.judgments_format).flat,
         )
@@ -114,12 +114,15 @@ def _vectors(place: Any) -> dict[str, Floats]:
     """item -> its vector of length 1. Raises BadInput without ids, BadScore for a vector that is zero."""
     table = read_embeddings(place)
     if table.ids is None:
-        raise BadInput("--item-embeddings: the vectors have no ids; give them in NAME.ids.txt beside the file.")
+        raise BadInput(
+            f"{flag('--item-embeddings', name='embeddings')}: the vectors have no ids; give them in NAME.ids.txt beside the file."
+        )
     vectors = np.asarray(table.vectors, dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         zero = table.ids[int(np.flatnonzero(lengths == 0)[0])]
-        raise BadScore(f"--item-embeddings: the vector of {zero!r} is zero and has no direction; correct it, or remove the item.")
+        what = f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and has no direction"
+        raise BadScore(f"{what}; correct it, or remove the item.")
     return dict(zip(table.ids, vectors / lengths[:, None], strict=True))
 
 
@@ -190,11 +193,12 @@ def lists_of(name: str, first: FirstItems, about: ItemAttributes) -> ItemLists:
     rows = np.repeat(np.array([place[query] for query in top.queries], dtype=np.int64), np.diff(top.offsets))
     codes[rows, np.arange(len(flat)) - np.repeat(top.offsets[:-1], np.diff(top.offsets))] = flat
     view = ItemLists(first.queries, codes, about)
+    categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
+    row = "add a row, with an empty category for an item without one"
     lacking = {
-        "the catalogue lacks; correct the id, or name a file of all items by --catalogue": about.in_catalogue,
-        "--item-categories lacks; add a row, with an empty category for an item without one": about.categories
-        and about.categories.listed,
-        "--item-embeddings lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
+        f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
+        f"{categories} lacks; {row}": about.categories and about.categories.listed,
+        f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
     }
     for what, has in lacking.items():
         if has is not None and not has[flat].all():

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.conventions import Convention
 from rankwell.core.tables import Floats, Values
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.stats import MIN_QUERIES, SummaryRow, resampled_sums
 from rankwell.stats.intervals import percentile_interval
 from rankwell.tasks.captions.conventions import CaptionConvention
@@ -87,7 +87,7 @@ def named_aggregates(names: Sequence[str] | None, convention: Convention, which:
     measures = [name for name in names if name not in AGGREGATES]
     aggregates = [name for name in names if name in AGGREGATES]
     if "rsum" in aggregates and which != "both":
-        raise BadUsage(f"rsum is the sum over both directions, and only {which} is requested; leave --direction out.")
+        raise BadUsage(f"rsum is the sum over both directions, and only {which} is requested; leave {flag('--direction')} out.")
     word = "R" if convention.words.get("R") == "Success" else "Success"
     return measures + [f"{word}@{k}" for k in CUTOFFS if aggregates], aggregates
 

@@ -12,7 +12,7 @@ from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
-from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.errors import BadInput, BadScore, BadUsage, flag
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings, read_scores
@@ -37,9 +37,12 @@ class CaptionInputs:
     ) -> None:
         queries, gallery, query_ids, item_ids = options.queries, options.gallery, _ids(options.query_ids), _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
-            raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
+            raise BadUsage(
+                f"give scores, or the embeddings of queries and of the gallery ({flag('--queries')} with {flag('--gallery')})."
+            )
         if in_parts and scores is not None:
-            raise BadUsage("parts compare embeddings (--queries with --gallery); scores are counted in one piece: no --executor.")
+            what = f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')})"
+            raise BadUsage(f"{what}; scores are counted in one piece: no {flag('--executor')}.")
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
         self.metric: Metric = "cosine"
@@ -75,7 +78,7 @@ class CaptionInputs:
         if options.transform is not None:
             self._transform, self._bank = self._read_transform(options.transform, options.bank, directions)
         elif options.bank is not None:
-            raise BadUsage("a bank requires a transform that uses one; name it, as in --transform querybank.")
+            raise BadUsage(f"a bank requires a transform that uses one; name it, as in {flag('--transform', 'querybank')}.")
         self._copies: dict[str, Copies] = {}
         self._places, self._counted = (queries, gallery), dict[str, ComparedVectors]()
 
@@ -84,7 +87,7 @@ class CaptionInputs:
         if not all(isinstance(given, Scores) for given in self.runs.values()):
             raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
         if bank is not None and len({each.video_to_text for each in directions}) > 1:
-            raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
+            raise BadUsage(f"a bank holds queries of one direction; name it with {flag('--direction', 't2v')} or v2t.")
         rules = transform.describe()
         self.rules |= {name: rules[name] for name in ("transform", "transductive")}
         return transform, None if bank is None else read_scores(bank).matrix

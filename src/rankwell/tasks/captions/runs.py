@@ -12,7 +12,7 @@ from rankwell.core.tables import Bools, Ints, Judgments, MatrixTies, offsets_of,
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import NothingToEvaluate
+from rankwell.errors import NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
@@ -135,8 +135,8 @@ class CaptionRun(JudgedRun):
             bare,
             no_relevant,
             refuse=lambda query, _: (
-                f"{name}: query {query!r} has no positive; mask it, or choose --no-relevant skip (it is left out) or "
-                "empty (it ranks after all items)."
+                f"{name}: query {query!r} has no positive; mask it, or choose {flag('--no-relevant', 'skip')} "
+                "(it is left out) or empty (it ranks after all items)."
             ),
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Values
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
 from rankwell.store import sources_of
@@ -108,7 +108,7 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, fur
         "exclude_group": options.exclude_group,
         "metric": inputs.metric,
         "keywords": ",".join(inputs.keywords) or None,
-        "query_clips": ",".join(names(options.query_clips, "--query-clips")) or None,
+        "query_clips": ",".join(names(options.query_clips, flag("--query-clips"))) or None,
         "unjudged": options.unjudged,
     }
     chosen = {name: value for name, value in rules.items() if value is not None}
@@ -122,7 +122,7 @@ def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str,
     unknown = [item for listed in first.values() for item in listed.items if item not in known]
     if inputs.options.unjudged == "error" and (unknown or ranked.others):
         what = f"the retrieved clip {[*unknown, *sorted(ranked.others)][0]!r} has no annotation"
-        raise BadInput(f"{what}; annotate it, or choose --unjudged nonrelevant or skip.")
+        raise BadInput(f"{what}; annotate it, or choose {flag('--unjudged', 'nonrelevant')} or skip.")
 
 
 def _variants(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
+from rankwell.errors import BadInput, BadLine, DuplicateItem, flag, kind_of
 from rankwell.io.files import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
@@ -225,7 +225,7 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
         known = ", ".join(schema.vocabulary.groups) if schema is not None else ", ".join((*_USUAL, _ONE_COLUMN[0]))
         listed = ", ".join(map(repr, columns)) or "none"
         what = f"{name}: no column of keywords ({known}); found are {listed}"
-        raise BadInput(f"{what}; name the columns of keywords (--groups), or declare them (--schema).")
+        raise BadInput(f"{what}; name the columns of keywords ({flag('--groups')}), or declare them ({flag('--schema')}).")
     return found
 
 

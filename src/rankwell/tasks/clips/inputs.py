@@ -12,7 +12,7 @@ from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, names
@@ -29,7 +29,7 @@ class ClipInputs:
     """
 
     def __init__(self, annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> None:
-        groups, self.keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
+        groups, self.keywords = names(options.groups, flag("--groups")), names(options.keywords, flag("--keywords"))
         self.options, self.progress = options, progress
         self.annotations = table = read_annotations(annotations, schema=options.schema, groups=groups)
         self.selection = table.select(groups, self.keywords)
@@ -39,7 +39,7 @@ class ClipInputs:
         self.queries, self.labelled = _queries(table, self.selection, options)
         self.notes: list[str] = []
         if bare := [] if self.drives is None else [clip for clip in table.clips if clip not in self.drives]:
-            count = f"--exclude-group {options.exclude_group}: {plural(len(bare), 'clip has', 'clips have')} none"
+            count = f"{flag('--exclude-group', options.exclude_group)}: {plural(len(bare), 'clip has', 'clips have')} none"
             self.notes.append(f"{count}: {named(bare)}; for them they alone are left out")
         self.notes += [
             f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups
@@ -113,14 +113,14 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
     if colon and kind == "id" and text:
         parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
         if not parts:
-            what = f"--exclude-group {column}: no clip id contains {text!r}"
+            what = f"{flag('--exclude-group', column)}: no clip id contains {text!r}"
             raise BadUsage(f"{what}; an id is {table.clips[0]!r}, name the text after its drive.")
         return parts
     found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
     if not found:
         known = ", ".join(map(repr, sorted({name for own in table.attributes.values() for name in own})))
-        what = f"--exclude-group {column}: no such column in the annotations; there are {known or 'none beside the keywords'}"
-        raise BadUsage(f"{what}. id:_clip takes it from ids.")
+        what = f"{flag('--exclude-group', column)}: no such column in the annotations"
+        raise BadUsage(f"{what}; there are {known or 'none beside the keywords'}. id:_clip takes it from ids.")
     return found
 
 
@@ -148,7 +148,7 @@ def _queries(
 ) -> tuple[list[TextQuery], dict[str, tuple[Keyword, ...]] | None]:
     """The queries, and the keywords of text queries by their file; None where it labels none."""
     if options.mode == "video":
-        chosen = _query_clips(table, names(options.query_clips, "--query-clips"))
+        chosen = _query_clips(table, names(options.query_clips, flag("--query-clips")))
         return [TextQuery(clip, clip) for clip in chosen], None
     if options.queries is None:
         chosen = [each for each, on in zip(table.keywords, selection.tolist(), strict=True) if on]
@@ -171,7 +171,7 @@ def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
         else:
             chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(axis=1)
     if not chosen.any():
-        raise NothingToEvaluate(f"--query-clips {', '.join(texts)}: no clip has such a keyword; name another one.")
+        raise NothingToEvaluate(f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name another one.")
     return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.stats import Intervals
 
 Mode = Literal["video", "text"]
@@ -177,20 +177,23 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
     if options.mode == "video" and (options.queries is not None or is_mapped):
         raise BadUsage("in the mode video every clip is a query; texts require the mode text.")
     if options.mode == "text" and options.query_clips is not None:
-        raise BadUsage("--query-clips requires the mode video; in the mode text queries are texts.")
+        raise BadUsage(f"{flag('--query-clips')} requires the mode video; in the mode text queries are texts.")
     if options.no_results == "skip" and options.min_similarity is None:
-        raise BadUsage("--no-results skip requires --min-similarity; without it every result counts.")
+        raise BadUsage(f"{flag('--no-results', 'skip')} requires {flag('--min-similarity')}; without it every result counts.")
     if options.mode == "text" and (options.self_rule == "after" or options.exclude_group is not None):
-        raise BadUsage("--self after and --exclude-group require the mode video; a text has no drive, and is not a clip.")
+        given = f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
+        raise BadUsage(f"{given} require the mode video; a text has no drive, and is not a clip.")
     if options.self_rule == "after" and options.exclude_group is not None:
-        raise BadUsage("--self after is Algorithm 2 to the letter, which does not support drives; leave --exclude-group out.")
+        what = f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 to the letter, which does not support drives"
+        raise BadUsage(f"{what}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
-    found = [f"--{name.replace('_', '-')}" for name in unused if getattr(options, name) is not None]
+    found = [flag(name) for name in unused if getattr(options, name) is not None]
     if found:
         them = "it" if len(found) == 1 else "them"
         raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
     if options.text_embeddings is not None and options.text_encoder is not None:
-        raise BadUsage("--text-embeddings and --text-encoder both determine the texts' vectors; leave one of them out.")
+        given = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
+        raise BadUsage(f"{given} both determine the texts' vectors; leave one of them out.")
 
 
 def _unused(options: ClipOptions) -> tuple[list[str], str]:

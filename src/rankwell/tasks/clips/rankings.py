@@ -13,7 +13,7 @@ from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, flag
 from rankwell.neighbours import SearchOptions, ranks_of, search
 from rankwell.store import encode_id
 
@@ -76,7 +76,7 @@ class ClipLists:
             return scored
         for query, listed in self.lists.items():
             if any(map(math.isnan, listed.similarities)):
-                what = f"query {query!r}: its results have no similarity, so that --min-similarity does not apply"
+                what = f"query {query!r}: its results have no similarity, so that {flag('--min-similarity')} does not apply"
                 raise BadInput(f"{what}; leave it out.")
         above = {query: sum(each >= least for each in listed.similarities) for query, listed in self.lists.items()}
         return _at_least(scored, least, np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64))

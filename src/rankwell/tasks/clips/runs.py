@@ -11,7 +11,7 @@ from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, Values, ratio
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings, expected_values
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
 from rankwell.evaluation.results import ResultsBuilder, counted_queries
@@ -210,7 +210,7 @@ class ClipVariant:
             queries,
             without_keywords,
             "empty" if options.no_keywords == "vacuous" else options.no_keywords,
-            refuse=lambda query, _: f"query {query!r} has {lack}; leave it out, or choose --no-keywords skip.",
+            refuse=lambda query, _: f"query {query!r} has {lack}; leave it out, or choose {flag('--no-keywords', 'skip')}.",
         )
         if options.no_results == "skip":
             counted &= view.retrieved > 0
@@ -219,7 +219,9 @@ class ClipVariant:
             without_relevant,
             options.no_relevant,
             considered=counted,
-            refuse=lambda query, _: f"query {query!r} has no relevant clip; leave it out, or choose --no-relevant skip or empty.",
+            refuse=lambda query, _: (
+                f"query {query!r} has no relevant clip; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."
+            ),
         )
 
     @cached_property
@@ -246,7 +248,7 @@ class ClipVariant:
             if out.any():
                 query = inputs.title(self.required.queries[int(np.flatnonzero(out)[0])])
                 what = f"query {query!r} has no clip with all its keywords, which {each.label} requires"
-                raise BadInput(f"{what}; leave it out, or choose --no-relevant skip or empty.")
+                raise BadInput(f"{what}; leave it out, or choose {flag('--no-relevant', 'skip')} or empty.")
         start = len(builder.values)
         builder.add(run, inputs.measures, self.counted)
         values, origin = builder.values[start:], {"keywords": self.origin} if self.origin else {}

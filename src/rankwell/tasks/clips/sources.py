@@ -10,7 +10,7 @@ from rankwell.core.tables import tie_rule
 from rankwell.core.tables.matrices import Embeddings, as_real
 from rankwell.encoders import load_encoder
 from rankwell.engines.objects import EngineObject
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source, sources_of, split_part
@@ -58,7 +58,7 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     table = read_embeddings(given, ids=inputs.options.ids)
     place = given if isinstance(given, (str, Path)) else "the embeddings"
     if table.ids is None:
-        raise BadInput(f"{place} have no ids, by which clips are known; name a file of them (--ids).")
+        raise BadInput(f"{place} have no ids, by which clips are known; name a file of them ({flag('--ids')}).")
     known, clips = set(table.ids), inputs.annotations.clips
     both = known & set(clips)
     if not both:
@@ -73,7 +73,7 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
         notes.append(f"{count} no embedding: {named(missing)}; {what}")
     extra = sorted(known - both)
     if extra:
-        kept = "kept in the gallery, never relevant (--unjudged skip leaves them out)"
+        kept = f"kept in the gallery, never relevant ({flag('--unjudged', 'skip')} leaves them out)"
         what = "left out" if inputs.options.unjudged == "skip" else kept
         notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
         if inputs.options.unjudged == "skip":
@@ -88,7 +88,7 @@ def _refuse_zero(table: Embeddings, metric: str | None, place: Any) -> None:
         row = int(zero[0])
         who = "" if table.ids is None else f", id {table.ids[row]!r}"
         what = f"{place}: row {row} (from 0{who}) is a zero vector, without direction"
-        raise BadInput(f"{what}; leave it out, or choose --metric dot or l2.")
+        raise BadInput(f"{what}; leave it out, or choose {flag('--metric', 'dot')} or l2.")
 
 
 def _of_vectors(inputs: ClipInputs) -> RankedClips:
@@ -159,7 +159,7 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
         what = (
             "taken out"
             if inputs.options.unjudged == "skip"
-            else "they keep their places and are wrong (--unjudged skip takes them out)"
+            else f"they keep their places and are wrong ({flag('--unjudged', 'skip')} takes them out)"
         )
         count = plural(len(cleaned.unknown), "id", "different ids")
         notes.append(f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}")
@@ -171,7 +171,7 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     ranking = read_ranking(run, notes=of_file)
     rule = tie_rule(inputs.ties or "id-desc")
     if rule not in ("id-desc", "id-asc", "input"):
-        raise BadUsage(f"--ties {rule}: a list is in a definite order; choose id-desc, id-asc or input.")
+        raise BadUsage(f"{flag('--ties', rule)}: a list is in a definite order; choose id-desc, id-asc or input.")
     lists = lists_of(ranking, rule)
     known = {query.id for query in inputs.queries}
     strange = [query for query in lists if query not in known]
@@ -191,7 +191,7 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
 
 def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     if inputs.ties is not None and inputs.ties != "input":
-        raise BadUsage(f"--ties {inputs.ties}: an engine's own order is its ranking; leave it out.")
+        raise BadUsage(f"{flag('--ties', inputs.ties)}: an engine's own order is its ranking; leave it out.")
     name = given if isinstance(given, str) else type(given).__name__
     engine = EngineObject.of(given, ("vector", "id") if inputs.by_clips else ("text",))
     arguments, notes = _arguments(engine, inputs)
@@ -236,7 +236,7 @@ def _answers(
 def _distance_note(what: str, inputs: ClipInputs) -> str:
     """The direction of distances, and the greatest distance that the least similarity keeps."""
     least = inputs.options.min_similarity
-    kept = "" if least is None else f"; --min-similarity {least:g} keeps distances up to {0.0 - least:g}"
+    kept = "" if least is None else f"; {flag('--min-similarity')} {least:g} keeps distances up to {0.0 - least:g}"
     return f"{what} distances with their signs turned, so that the smallest ranks first{kept}"
 
 
@@ -247,7 +247,7 @@ def _arguments(engine: EngineObject, inputs: ClipInputs) -> tuple[dict[str, Any]
     if engine.caller.takes != "vector":
         if inputs.options.embeddings is not None:
             what = f"{engine.name} is queried by the clips' ids ({engine.caller.by}) and reads no vectors"
-            raise BadUsage(f"--embeddings: {what}; leave it out.")
+            raise BadUsage(f"{flag('--embeddings')}: {what}; leave it out.")
         return {query.id: query.id for query in inputs.queries}, []
     if inputs.options.embeddings is None:
         raise BadUsage(f"{engine.name} takes vectors ({engine.caller.by}); give the clips' embeddings as well.")

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.core.tables.matrices import Embeddings, Scores
 from rankwell.encoders import ImageSettings, load_image_encoder
 from rankwell.encoders.runs import Failure, encode_images
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.results import progress_of
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
@@ -118,7 +118,9 @@ def matched(images: Images, features: LocalFeatures, progress: Progress | None) 
 
 def _with_files(images: Images | None, what: str) -> tuple[Images, tuple[Path, ...]]:
     if images is None or images.paths is None:
-        raise BadUsage(f"{what}: there are no image files to read; name the data set with its folder (--root for a table).")
+        raise BadUsage(
+            f"{what}: there are no image files to read; name the data set with its folder ({flag('--root')} for a table)."
+        )
     return images, images.paths
 
 

@@ -15,7 +15,7 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, BadUsage, NothingToEvaluate
+from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
@@ -108,7 +108,7 @@ def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, 
     if filtered is not None:
         truth = instance_truth(filtered.images, exclude=rules.exclude, level=rules.reading.level, labels=positives is None)
     elif positives is None:
-        raise BadUsage("nothing says what is right: name the data set of images, or --positives.")
+        raise BadUsage(f"nothing says what is right: name the data set of images, or {flag('--positives')}.")
     else:
         truth = InstanceTruth.unjudged(*runs.names())
     if positives is None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.registry import suggest
 from rankwell.documents import json_records, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadUsage, kind_of, shown
+from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
 from rankwell.io.files import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Head, Source, decode_id
@@ -108,7 +108,7 @@ def _without_content(images: Images, glob: str) -> Images:
     """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        what = f"--contentless-images {glob!r} matches no image, such as {images.ids[0]!r}"
+        what = f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such as {images.ids[0]!r}"
         raise BadUsage(f"{what}; correct the pattern or leave it out.")
     return replace(images, contentless=images.contentless | bare)
 
@@ -168,10 +168,9 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
     if side is None and parts and parts[0].lower() in SPLITS:
         side = SPLITS[parts.pop(0).lower()]
     if side is None:
-        expected = (
-            f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a folder of queries as --query-images"
-        )
-        raise BadInput(f"{path}: no folder says whether this is a reference or a query; expected {expected}.")
+        expected = f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a folder of queries"
+        other = flag("--query-images", name="queries")
+        raise BadInput(f"{path}: no folder says whether this is a reference or a query; expected {expected} as {other}.")
     return ImageEntry(
         id="/".join(filter(None, (head, below.as_posix()))),
         instance=fields.get("instance") or (parts[0] if parts and pattern is None else None),
@@ -192,13 +191,15 @@ def _pattern(text: str) -> re.Pattern[str]:
         elif part.startswith("{"):
             field = part[1:-1]
             if field not in _FIELDS or field in fields:
-                raise BadUsage(f"--pattern {text!r}: {part} is not a field, or appears twice; known are {', '.join(_FIELDS)}.")
+                raise BadUsage(
+                    f"{flag('--pattern')} {text!r}: {part} is not a field, or appears twice; known are {', '.join(_FIELDS)}."
+                )
             fields.append(field)
             written += f"(?P<{field}>.+?)"
         else:
             written += re.escape(part)
     if "instance" not in fields:
-        raise BadUsage(f"--pattern {text!r} has no instance; write it as {{instance}}_*.jpg.")
+        raise BadUsage(f"{flag('--pattern')} {text!r} has no instance; write it as {{instance}}_*.jpg.")
     return re.compile(written)
 
 
@@ -265,7 +266,9 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
         return entries
     if missing:
         hint = (
-            "others are there: add it, or name the folder of images with --root" if root is None else "add it, or delete its row"
+            f"others are there: add it, or name the folder of images with {flag('--root')}"
+            if root is None
+            else "add it, or delete its row"
         )
         raise BadInput(f"{table}: the image {missing[0]!r} is not in {folder}; {hint}.")
     return [each._replace(path=folder / each.id) for each in entries]
@@ -363,7 +366,9 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
     for suffix in ("", *PICTURE_SUFFIXES):
         if _is_file(root / f"{name}{suffix}"):
             return root / f"{name}{suffix}"
-    raise BadInput(f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another --root.")
+    raise BadInput(
+        f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another {flag('--root')}."
+    )
 
 
 def _form(place: Path) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Ints, Judgments, order_ids
 from rankwell.core.tables.matrices import Positives
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate, flag
 from rankwell.tasks.instances.conventions import Excluded, Level
 
 Split = Literal["reference", "query", "both"]
@@ -283,7 +283,8 @@ def both_sides(images: Images) -> tuple[Images, Images]:
     queries, references = images.queries(), images.references()
     for what, side in (("query", queries), ("reference", references)):
         if not len(side):
-            hint = "" if what == "reference" else "; where they are in another folder, name it with --query-images"
+            other = f"; where they are in another folder, name it with {flag('--query-images', name='queries')}"
+            hint = other if what == "query" else ""
             raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides{hint}.")
     return queries, references
 
@@ -301,7 +302,9 @@ def instance_truth(
     queries, references = both_sides(images)
     for name, column in (("camera", images.cameras), ("group", images.groups)):
         if name in exclude and column is None:
-            raise BadUsage(f"--exclude {name}: no image has a {name}; add a column of that name, or leave the exclusion out.")
+            raise BadUsage(
+                f"{flag('--exclude', name)}: no image has a {name}; add a column of that name, or leave the exclusion out."
+            )
     relevant, junk = _judged(queries, references, images, level) if labels else (Pairs(), Pairs())
     sides = replace(
         InstanceTruth.unjudged(queries.ids, references.ids),
@@ -317,7 +320,7 @@ def _judged(queries: Images, references: Images, images: Images, level: Level) -
         if not any(label is not None for label in images.instances):
             raise NothingToEvaluate(
                 f"no image has an instance, such as {queries.ids[0]!r}; put images into folders of instances, give the form of "
-                "file names with --pattern, or name --positives."
+                f"file names with {flag('--pattern')}, or name {flag('--positives')}."
             )
         if level != "medium":
             raise BadUsage(f"the level {level} needs a ground truth with easy and hard references; name one (a JSON with gnd).")

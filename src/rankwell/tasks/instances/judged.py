@@ -13,7 +13,7 @@ from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, ti
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import TieRefused
+from rankwell.errors import TieRefused, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
@@ -78,8 +78,8 @@ class InstanceRun(JudgedRun):
             self.without_relevant,
             no_relevant,
             refuse=lambda query, n: (
-                f"the query {query!r} has no right reference ({n} queries have none); choose --no-relevant skip "
-                "(they are left out) or empty (they count as not found), or --absent filter."
+                f"the query {query!r} has no right reference ({n} queries have none); choose {flag('--no-relevant', 'skip')} "
+                f"(they are left out) or empty (they count as not found), or {flag('--absent', 'filter')}."
             ),
         )
 

@@ -9,7 +9,7 @@ from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRel
 from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.stats import Intervals
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.images import FilteredImages, Images, Switch, both_sides, filter_images
@@ -191,7 +191,9 @@ class InstanceRules:
                 if word not in known:
                     raise UnknownName(f"exclude {word!r}: {suggest(word, (*known, 'none'))}")
             if not by_id:
-                raise BadUsage(f"--exclude {','.join(words)}: nothing says which image is which; name the data set of images.")
+                raise BadUsage(
+                    f"{flag('--exclude')} {','.join(words)}: nothing says which image is which; name the data set of images."
+                )
         chosen = () if words == ["none"] or not by_id else self.reading.exclude if words is None else words
         self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
         self.contentless: Switch = options.contentless

@@ -11,7 +11,7 @@ from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finit
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings, Place, Positions, Scores, name_places
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.neighbours import search
@@ -42,7 +42,7 @@ class InstanceRuns:
         scores, embeddings, queries, references = options.scores, options.embeddings, options.queries, options.references
         present = [scores is not None, embeddings is not None, queries is not None or references is not None]
         if sum(present) != 1 or (queries is None) != (references is None):
-            both = "embeddings of both sides (--queries with --references)"
+            both = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
             raise BadUsage(f"give scores, embeddings of all images, or {both}: one of three.")
         metric = options.metric or "cosine"
         if present[2]:
@@ -90,7 +90,7 @@ class InstanceRuns:
             if isinstance(side, Positions) and not isinstance(known, Positions):
                 raise BadInput(
                     f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of "
-                    f"ids (--{what}-ids, or --ids for vectors of all images)."
+                    f"ids ({flag(f'--{what}-ids')}, or {flag('--ids')} for vectors of all images)."
                 )
         queries, rows = _shared(truth.queries, names[0])
         columns, references = _shared(names[1], truth.references)
@@ -149,9 +149,11 @@ class InstanceRuns:
             if each.entry.works_on != "scores" and not self.compares_vectors:
                 raise BadUsage(f"{each} works on vectors, and these are scores; give the embeddings.")
         if chosen and self.compares_vectors and self.metric != "cosine":
-            raise BadUsage(f"{chosen[0]} compares by cosine; leave --metric {self.metric} out.")
+            raise BadUsage(f"{chosen[0]} compares by cosine; leave {flag('--metric', self.metric)} out.")
         if learn is not None and not any(each.entry.learns for each in chosen):
-            raise BadUsage("vectors to learn on require a transform that learns, as whitening; name it with --transform.")
+            raise BadUsage(
+                f"vectors to learn on require a transform that learns, as whitening; name it with {flag('--transform')}."
+            )
         sources = self.sources | sources_of({"learn": learn})
         return replace(self, transforms=chosen, learn=None if learn is None else read_embeddings(learn), sources=sources)
 
@@ -196,7 +198,7 @@ def _listed(run: str, what: str, names: Sequence[str], ids: Sequence[str]) -> Se
     if isinstance(names, Positions) and len(ids) != len(names):
         raise BadInput(
             f"{run}: its {len(names)} {what} rows have no ids, and the data set lists {len(ids)} in its order; give all of them, "
-            f"or name a file of ids (--{what}-ids)."
+            f"or name a file of ids ({flag(f'--{what}-ids')})."
         )
     return ids if isinstance(names, Positions) else names
 

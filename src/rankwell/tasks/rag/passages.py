@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from rankwell.core.tables import Ints
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 
 Unit = Literal["characters", "words"]
 Span = tuple[int, int]
@@ -66,7 +66,8 @@ class RetrievedPassages:
         if document not in self._words:
             if document not in self.documents:
                 raise BadUsage(
-                    f"unit='words': the text of the document {document!r} is unknown; name a file with it by --documents."
+                    f"unit='words': the text of the document {document!r} is unknown; name a file with it by "
+                    f"{flag('--documents')}."
                 )
             words = list(_WORD.finditer(self.documents[document]))
             self._words[document] = [each.start() for each in words], [each.end() for each in words]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from rankwell.core.secrets import Secrets
 from rankwell.documents import read_toml
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.store import Source
 
 MANY_REQUESTS = 10_000
@@ -23,7 +23,9 @@ def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str 
     """
     for host in sorted(hosts_of(spec, options)):
         if host != allowed and not _is_loopback(host):
-            raise BadUsage(f"{reason} would load {host}, which is not this machine; if that is permitted, --allow-load {host}.")
+            raise BadUsage(
+                f"{reason} would load {host}, which is not this machine; if that is permitted, {flag('--allow-load', host)}."
+            )
 
 
 def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.encoders import Singles, TextEncoder, load_encoder
 from rankwell.engines import EngineFamily, EngineQuery
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.tasks.retrieve.loops import clock
 
 
@@ -26,7 +26,9 @@ class QueryEncoder:
             try:
                 loaded.describe()
             except BadUsage as error:
-                raise BadUsage(f"--encoder {model} is fitted to the texts of the items; give --items.") from error
+                raise BadUsage(
+                    f"{flag('--encoder', model)} is fitted to the texts of the items; give {flag('--items')}."
+                ) from error
         self._lock = threading.Lock()
 
     def items(self, texts: Sequence[str]) -> Singles:
@@ -53,4 +55,4 @@ def check_encoder(family: EngineFamily, model: str | None) -> None:
 
 def needless_encoder(engine: str, model: str) -> BadUsage:
     """The refusal of an encoder whose vectors the engine does not take."""
-    return BadUsage(f"--encoder {model}: {engine} takes texts, not vectors; leave it out.")
+    return BadUsage(f"{flag('--encoder', model)}: {engine} takes texts, not vectors; leave it out.")

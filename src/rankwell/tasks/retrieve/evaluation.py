@@ -15,7 +15,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun
@@ -81,7 +81,7 @@ class RetrieveEvaluation:
         self.notes: list[str] = []
         names = measure_names(self.options.measures)
         if names and self.options.qrels is None:
-            raise BadUsage(f"-m {names[0]} needs judgments; give --qrels.")
+            raise BadUsage(f"-m {names[0]} needs judgments; give {flag('--qrels')}.")
         self.measures: tuple[LabelledMeasure, ...] = ()
         self.judgments: Judgments | None = None
         if self.options.qrels is not None:
@@ -151,7 +151,7 @@ class RetrieveEvaluation:
             if len(found[query]) < len(each.ids) and self.options.duplicates == "error" and not self.options.collapse:
                 twice = next(item for item in each.ids if list(each.ids).count(item) > 1)
                 where = f"{name}: query {self.inputs.queries.ids[query]!r}"
-                raise BadInput(f"{where} returned item {twice!r} twice; --duplicates first keeps the first of both.")
+                raise BadInput(f"{where} returned item {twice!r} twice; {flag('--duplicates', 'first')} keeps the first of both.")
         return found
 
     def ranking(self, measured: Measurement, place: int) -> Ranking:
@@ -231,7 +231,9 @@ class RetrieveEvaluation:
             expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
             failed = {each.query for setting, _, each in measured.failures if setting == place}
             if failed:
-                yield f"{name}: {len(failed)} queries failed; those without any answer count as empty (--allow-failures)"
+                yield (
+                    f"{name}: {len(failed)} queries failed; those without any answer count as empty ({flag('--allow-failures')})"
+                )
             lengths = {query: len(items) for query, items in raw[place].items()}
             empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
             short = [length for query, length in lengths.items() if 0 < length < expected[query]]

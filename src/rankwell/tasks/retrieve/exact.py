@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import Metric, score_pairs
 from rankwell.core.tables import Floats
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
@@ -91,10 +91,15 @@ def read_truth(measured: Measurement) -> Truth | None:
     unknown = traits.metric is None and options.item_vectors is None
     if traits.kind != "vector" or not has_vectors or unknown:
         if options.recall is not None:
-            raise BadUsage("--recall needs exact results: give --item-vectors and --query-vectors, or --truth.")
+            raise BadUsage(
+                f"{flag('--recall')} needs exact results: give {flag('--item-vectors')} and "
+                f"{flag('--query-vectors')}, or {flag('--truth')}."
+            )
         return None
     if traits.metric is None:
-        raise BadUsage(f"{traits.name} does not state its metric; give --truth, a run of `rankwell search --metric …`, or none.")
+        raise BadUsage(
+            f"{traits.name} does not state its metric; give {flag('--truth')}, a run of `rankwell search --metric …`, or none."
+        )
     return _from_vectors(inputs, options.k, traits.metric)  # pyright: ignore[reportArgumentType]
 
 
@@ -103,7 +108,9 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     queries, items = inputs.queries, inputs.items
     assert items is not None  # noqa: S101 - the caller has looked
     rows = {item: row for row, item in enumerate(items.ids)}
-    columns = {name: np.array(items.column(name, f"--filter {name}"), dtype=object) for name in inputs.filters}
+    columns = {
+        name: np.array(items.column(name, f"{flag('--filter', name='filters')} {name}"), dtype=object) for name in inputs.filters
+    }
     groups: dict[tuple[str, ...], list[int]] = {}
     for query in range(len(queries.ids)):
         groups.setdefault(tuple(values[query] for values in inputs.filters.values()), []).append(query)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables.matrices import Embeddings, matching_rows
 from rankwell.engines import EngineItems, EngineQuery
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import Texts, read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.retrieve.encoding import QueryEncoder
@@ -71,18 +71,22 @@ class RetrieveInputs:
         """The items as engines take them, with the fields that filters name."""
         if self.items is None:
             return None
-        fields = {name: self.items.column(name, f"--filter {name}") for name in self.filters}
+        fields = {name: self.items.column(name, f"{flag('--filter', name='filters')} {name}") for name in self.filters}
         return EngineItems(list(self.items.ids), self.items.texts, self.items.vectors, fields)
 
 
 def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does not fit."""
     if options.encoder is not None and (options.queries is None or options.query_vectors is not None):
-        what = "needs the texts of the queries; give --queries" if options.queries is None else "replaces --query-vectors"
-        raise BadUsage(f"--encoder {options.encoder} {what}.")
+        what = (
+            f"needs the texts of the queries; give {flag('--queries')}"
+            if options.queries is None
+            else f"replaces {flag('--query-vectors')}"
+        )
+        raise BadUsage(f"{flag('--encoder', options.encoder)} {what}.")
     queries = _things(options.queries, options.query_vectors, "queries")
     if queries is None:
-        raise BadUsage("no queries; give --queries with their texts, --query-vectors, or both.")
+        raise BadUsage(f"no queries; give {flag('--queries')} with their texts, {flag('--query-vectors')}, or both.")
     items = _things(options.items, options.item_vectors, "items")
     if options.encoder is not None:
         items, queries = _encoded(options.encoder, items, queries)
@@ -90,13 +94,15 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     for text in options.filters or ():
         name, equals, value = text.partition("=")
         if not name or (equals and not value) or name in filters:
-            raise BadUsage(f"--filter {text!r}: expected FIELD=VALUE or FIELD, each field once.")
-        filters[name] = [value] * len(queries.ids) if equals else queries.column(name, f"--filter {name}")
+            raise BadUsage(f"{flag('--filter', name='filters')} {text!r}: expected FIELD=VALUE or FIELD, each field once.")
+        filters[name] = (
+            [value] * len(queries.ids) if equals else queries.column(name, f"{flag('--filter', name='filters')} {name}")
+        )
     collapse: dict[str, str] = {}
     if options.collapse is not None:
         if items is None:
-            raise BadUsage("--collapse takes the ids from a column of the items; give --items.")
-        collapse = dict(zip(items.ids, items.column(options.collapse, "--collapse"), strict=True))
+            raise BadUsage(f"{flag('--collapse')} takes the ids from a column of the items; give {flag('--items')}.")
+        collapse = dict(zip(items.ids, items.column(options.collapse, flag("--collapse")), strict=True))
     return RetrieveInputs(items, queries, filters, collapse)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.engines import EngineFamily, EngineItems, family_of
-from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished
+from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, flag
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
 from rankwell.tasks.retrieve.hosts import MOST_CLIENTS, EngineTraits, Host, LocalHost, ProcessHost, Task, ask_together
 from rankwell.tasks.retrieve.inputs import RetrieveInputs
@@ -150,7 +150,7 @@ class EngineWork:
             if rest:
                 left = self.options.most_seconds - self.seconds
                 if left <= 0:
-                    over = f"--most-seconds {self.options.most_seconds:g} are over"
+                    over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
                     raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
                 started = clock()
                 _ask_one(self.hosts, self.settings.settings[place], (place, number), rest, self.options, self.journal, left)
@@ -212,11 +212,11 @@ def check_requests(engine: Any, settings: EngineSettings, inputs: RetrieveInputs
     requests = len(settings.settings) * options.rounds * len(inputs.queries.ids)
     if requests > options.most_requests:
         raise BadUsage(
-            f"{requests:,} requests are more than --most-requests {options.most_requests:,}; ask fewer, or allow them."
+            f"{requests:,} requests are more than {flag('--most-requests')} {options.most_requests:,}; ask fewer, or allow them."
         )
     loads = {
-        f"--rate {options.rate or 0:g}": options.rate is not None,
-        f"--clients {options.clients}": (options.clients or 1) > 1,
+        f"{flag('--rate')} {options.rate or 0:g}": options.rate is not None,
+        flag("--clients", options.clients or 1): (options.clients or 1) > 1,
         f"{requests:,} requests": requests > MANY_REQUESTS,
     }
     reason = next((name for name, holds in loads.items() if holds), None)
@@ -260,15 +260,15 @@ def check_options(options: RetrieveOptions) -> None:
     for name, bound in least.items():
         value = getattr(options, name)
         if value is not None and value < bound:
-            raise BadUsage(f"--{name.replace('_', '-')} {value}: expected an integer from {bound}.")
+            raise BadUsage(f"{flag(name, value)}: expected an integer from {bound}.")
     for name in ("timeout", "rate", "most_seconds"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
-            raise BadUsage(f"--{name.replace('_', '-')} {value}: expected a positive number.")
+            raise BadUsage(f"{flag(name, value)}: expected a positive number.")
     if options.clients is not None and options.clients > MOST_CLIENTS:
-        raise BadUsage(f"--clients {options.clients}: expected at most {MOST_CLIENTS}.")
+        raise BadUsage(f"{flag('--clients', options.clients)}: expected at most {MOST_CLIENTS}.")
     if options.recall is not None and not 0 < options.recall < 1:
-        raise BadUsage(f"--recall {options.recall}: expected a number between 0 and 1, such as 0.95.")
+        raise BadUsage(f"{flag('--recall', options.recall)}: expected a number between 0 and 1, such as 0.95.")
 
 
 def _host(task: Task) -> Host:
@@ -347,7 +347,7 @@ def _refuse_failures(journal: Journal, inputs: RetrieveInputs, settings: Sequenc
     rest = f"; {len(left)} were not asked" if left else ""
     raise EngineFailed(
         f"{len(failed)} queries failed{at}: {named}{rest}. The first: {first.error} No figure is given; with -o the same call "
-        "asks only the rest, --retries asks again, --allow-failures counts them as empty."
+        f"asks only the rest, {flag('--retries')} asks again, {flag('--allow-failures')} counts them as empty."
     )
 
 
@@ -356,7 +356,8 @@ def _exact(host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: Re
     if not (isinstance(options.truth, str) and options.truth == "engine"):
         return {}
     if traits.exact is None:
-        raise BadUsage(f"--truth engine: {traits.name} has no exact mode; give --item-vectors, or a run of `rankwell search`.")
+        what = f"{flag('--truth', 'engine')}: {traits.name} has no exact mode"
+        raise BadUsage(f"{what}; give {flag('--item-vectors')}, or a run of `rankwell search`.")
     found: list[SentRequest] = []
     host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), found.extend)
     bad = next((each for each in found if each.status != "ok"), None)

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from rankwell.engines import EngineFamily, family_of
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
 MOST_SETTINGS = 500
@@ -43,19 +43,19 @@ def read_settings(
     family: EngineFamily, fixed: Mapping[str, Any], sweep: Mapping[str, Any] | Sequence[str] | None
 ) -> EngineSettings:
     """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the engine does not have."""
-    tried = {name: _values(value) for name, value in read_pairs(sweep, "--sweep").items()}
+    tried = {name: _values(value) for name, value in read_pairs(sweep, flag("--sweep")).items()}
     # Places that an environment variable completes are read when the engine is opened.
     family.read({name: value for name, value in fixed.items() if "${" not in str(value)})
     both = next((name for name in tried if name in fixed), None)
     if both is not None:
-        raise BadUsage(f"{both} has a value by --option and several by --sweep; keep one.")
+        raise BadUsage(f"{both} has a value by {flag('--option')} and several by {flag('--sweep')}; keep one.")
     typed = {name: [family.read({name: value})[name] for value in values] for name, values in tried.items()}
     double = next((name for name, values in typed.items() if len(set(values)) < len(values)), None)
     if double is not None:
-        raise BadUsage(f"--sweep {double} lists a value twice: {', '.join(map(str, typed[double]))}.")
+        raise BadUsage(f"{flag('--sweep')} {double} lists a value twice: {', '.join(map(str, typed[double]))}.")
     connect = next((each.name for each in family.connect if each.name in tried), None)
     if connect is not None:
-        raise BadUsage(f"--sweep {connect}: it names the place of an index and cannot be tried; make a call for each.")
+        raise BadUsage(f"{flag('--sweep')} {connect}: it names the place of an index and cannot be tried; make a call for each.")
     number = 1
     for values in typed.values():
         number *= len(values)
@@ -114,10 +114,10 @@ def given_parameters(options: RetrieveOptions) -> dict[str, Any]:
     """The parameters that options name, each once. Raises BadUsage."""
     found: dict[str, Any] = {}
     for name, given in (("--option", options.option), ("--build", options.build)):
-        own = read_pairs(given, name)
+        own = read_pairs(given, flag(name))
         both = next((each for each in own if each in found), None)
         if both is not None:
-            raise BadUsage(f"{both} is given by --option and by --build; once is enough.")
+            raise BadUsage(f"{both} is given by {flag('--option')} and by {flag('--build')}; once is enough.")
         found |= own
     return found | ({} if options.url is None else {"url": options.url})
 

@@ -14,7 +14,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Judgments, tie_rule
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.abstention import abstention_rows, confidences
 from rankwell.evaluation.bounds import run_notes
@@ -77,7 +77,8 @@ def evaluate_runs(
     check_intervals(options.intervals, options.seed)
     if parts.is_used:
         if options.confidence:
-            raise BadUsage("--confidence reads all scores of a run in one process; leave --executor and --work out.")
+            what = f"{flag('--confidence')} reads all scores of a run in one process"
+            raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
         listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
         refuse_unnamed([judgments, *listed])
     named = name_runs(runs)
@@ -219,7 +220,7 @@ class _RunEvaluation:
     def add_abstention(self, run: Any, options: RunOptions) -> None:
         """Adds nAUC and AURC of the run that was measured last, by its scores as they are in its file."""
         if isinstance(run, (str, Path)) and run_files(run):
-            raise BadUsage(f"{run}: --confidence reads a run in one file; join its shards, or leave the option out.")
+            raise BadUsage(f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or leave the option out.")
         ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates)
         found = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
@@ -242,12 +243,14 @@ class _RunEvaluation:
             bare,
             rule,
             considered=None if self.rules.queries == "truth" else view.present,
-            refuse=lambda query, _: f"query {query!r} has nothing relevant; leave it out, or choose --no-relevant empty or skip.",
+            refuse=lambda query, _: (
+                f"query {query!r} has nothing relevant; leave it out, or choose {flag('--no-relevant', 'empty')} or skip."
+            ),
         )
         if not hits.present.any() or not counted.any():
             both = int(hits.present.sum())
             if both and bare.all():
-                what = "no query has anything relevant, and --no-relevant skip leaves all of them out"
+                what = f"no query has anything relevant, and {flag('--no-relevant', 'skip')} leaves all of them out"
                 raise NothingToEvaluate(f"{run.name}: {what}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
             example = f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)" if all(first) else ""
@@ -274,7 +277,8 @@ class _RunEvaluation:
     def _other_view(self, kind: type, hits: Hits, judged: JudgedRankings) -> Any:
         if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
             raise BadUsage(
-                f"measures of {kind.__name__} are computed with --unjudged nonrelevant, --queries truth or both, and a tie rule "
+                f"measures of {kind.__name__} are computed with {flag('--unjudged', 'nonrelevant')}, "
+                f"{flag('--queries', 'truth')} or both, and a tie rule "
                 "that names an order; ask for them in a call of their own."
             )
         view = kind.join(self.truth.table, hits)  # pyright: ignore[reportAttributeAccessIssue]

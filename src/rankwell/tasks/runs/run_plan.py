@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.files import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
@@ -65,7 +65,7 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
     """Raises BadUsage for inputs that are not files, before any is read."""
     for place in places:
         if not isinstance(place, (str, Path)):
-            raise BadUsage(f"parts are computed from files; save the {type(place).__name__} and name its file.")
+            raise BadUsage(f"parts are computed from files; this is {kind_of(place)}; save it and name its file.")
         if str(place) in STDIN:
             raise BadUsage("standard input cannot be read by several processes; save it as a file.")
         if is_data_set_id(place):
@@ -169,7 +169,7 @@ def files_of(options: Mapping[str, Json]) -> dict[str, Path]:
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
     """Ranges of about as many bytes; a file that cannot be divided belongs to the part in which it begins."""
     if limits.shards is not None and limits.shards < 1:
-        raise BadUsage(f"--shards {limits.shards}; expected a positive integer.")
+        raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
     notes: list[list[str]] = [[] for _ in options["runs"]]
     files = [each for run, own in enumerate(notes) for each in _files_of_run(options, run, own)]
     sizes = [Path(file.path).stat().st_size for file in files]

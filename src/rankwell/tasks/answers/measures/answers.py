@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.registry import measure
 from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
 
@@ -180,7 +180,9 @@ def _finish(
 ) -> Floats:
     """(questions,) with abstentions, questions without a prediction, and NaN where a question is not counted."""
     if retrieval != "ignored" and view.retrieved is None:
-        raise BadUsage("this measure asks whether a relevant document was retrieved; give the retriever's run (--retrieved).")
+        raise BadUsage(
+            f"this measure asks whether a relevant document was retrieved; give the retriever's run ({flag('--retrieved')})."
+        )
     counted = {"all": np.ones_like(view.missing), "impossible": view.impossible, "answerable": ~view.impossible}[population]
     counted = counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
     if no_answer == "refuse" and (counted & view.impossible).any():

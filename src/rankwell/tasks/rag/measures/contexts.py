@@ -6,7 +6,7 @@ import numpy as np
 
 from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
 from rankwell.tasks.rag.similarity import TextSimilarity, similarity_of
 
@@ -24,7 +24,7 @@ def _similarities(view: RetrievedPassages, k: int | None, name: TextSimilarity) 
 def _text(passage: DocumentPassage) -> str:
     if passage.text is None:
         what = f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown"
-        raise BadUsage(f"{what}; give it as text, or the text of the document by --documents.")
+        raise BadUsage(f"{what}; give it as text, or the text of the document by {flag('--documents')}.")
     return passage.text
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, Span, Unit, merged, shared, size
 
 Rule = Literal["set", "chunking_evaluation"]
@@ -71,7 +71,10 @@ def _gold_of(view: RetrievedPassages, place: int) -> tuple[list[Span], str]:
 def _bearing(view: RetrievedPassages, gold: Sequence[Span], document: str, *, touching: bool) -> list[DocumentPassage]:
     """The chunks of the collection that hold gold text, or touch it."""
     if not view.every_chunk:
-        raise BadUsage("chunks that hold gold text are counted among all chunks; name their file by --chunks, or give a cut-off.")
+        raise BadUsage(
+            "chunks that hold gold text are counted among all chunks; name their file by "
+            f"{flag('--chunks', name='every_chunk')}, or give a cut-off."
+        )
     own = [each for each in view.every_chunk if each.document == document]
     return [each for each in own if any(max(each.start, start) < min(each.end, end) + touching for start, end in gold)]
 
