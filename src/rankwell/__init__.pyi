@@ -325,6 +325,8 @@ def evaluate_instances(
     no_relevant: Literal["empty", "skip", "error"] | None = ...,
     transforms: Sequence[str] | str | None = ...,
     learn: Any = ...,
+    confidence: list[Literal["max", "diff1"]] | None = ...,
+    clusters: Any = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     seed: int = ...,
     details: bool = ...,

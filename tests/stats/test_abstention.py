@@ -1,7 +1,8 @@
-"""nAUC and AURC: equal to the oracle, to MTEB's own figures, and to the oracle again in every resample."""
+"""Figures of a confidence: equal to the oracle, to MTEB and scikit-learn, and to the oracle again in every resample."""
 
 import json
 import random
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import rankwell as rw
 from oracles import abstention as oracle
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadUsage
-from rankwell.stats.abstention import aurc, nauc
+from rankwell.stats.abstention import auprc, aurc, auroc, extended_precision, nauc, risk_coverage
 from rankwell.stats.intervals import percentile_interval
 
 MTEB = json.loads((Path(__file__).parents[1] / "golden" / "abstention.json").read_text(encoding="utf-8"))["cases"]
@@ -33,13 +34,66 @@ def test_both_figures_equal_the_oracle(n: int):
         assert nauc(*columns, resamples=0).value == pytest.approx(oracle.nauc(values, confidence), abs=1e-12)
         found = aurc(*columns, resamples=0)
         assert found.value == pytest.approx(oracle.aurc(values, confidence), abs=1e-12)
-        assert found.ceiling == pytest.approx(oracle.aurc(values, [-value for value in values]), abs=1e-12)
+        assert found.ceiling == pytest.approx(oracle.aurc(sorted(values), range(n, 0, -1)), abs=1e-12)
         assert found.chance == pytest.approx(sum(values) / n, abs=1e-12)
 
 
-@pytest.mark.parametrize(("figure", "plain"), [(nauc, oracle.nauc), (aurc, oracle.aurc)])
-def test_the_interval_is_that_of_the_oracle_in_each_resample(figure, plain):
+ANSWERS = [("AUROC", auroc, oracle.auroc), ("AUPRC", auprc, oracle.auprc), ("EP", extended_precision, oracle.extended_precision)]
+
+
+@pytest.mark.parametrize(("name", "figure", "plain"), ANSWERS)
+def test_figures_of_answered_queries_equal_the_oracle_and_their_chance_is_the_mean_over_orders(name: str, figure, plain):
+    for seed in range(30):
+        values, confidence = drawn(seed, 1 + seed % 6)
+        answers = [float(value > 0.4) for value in values]
+
+        found = figure(np.array(answers), np.array(confidence), **({} if name == "EP" else {"resamples": 0}))
+
+        expected = plain(answers, confidence)
+        assert found.value == (None if expected is None else pytest.approx(expected, abs=1e-12))
+        if expected is not None:
+            orders = list(permutations(range(len(answers))))
+            assert found.chance == pytest.approx(sum(plain(answers, order) for order in orders) / len(orders), abs=1e-12)
+
+
+def test_areas_equal_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    for seed in range(10):
+        values, confidence = (np.array(each) for each in drawn(seed, 40))
+        answers = np.float64(values > 0.4)
+        precision, recall, _ = metrics.precision_recall_curve(answers, confidence)
+
+        assert auroc(answers, confidence, resamples=0).value == pytest.approx(metrics.roc_auc_score(answers, confidence))
+        average = metrics.average_precision_score(answers, confidence)
+        assert auprc(answers, confidence, resamples=0).value == pytest.approx(average)
+        trapezoid = auprc(answers, confidence, area="trapezoid", resamples=0)
+        assert trapezoid.value == pytest.approx(metrics.auc(recall, precision))
+
+
+def test_the_chance_of_trapezoids_is_the_mean_over_orders():
+    answers = [1.0, 0.0, 0.0, 1.0, 1.0]
+    orders = list(permutations(range(5)))
+
+    found = auprc(np.array(answers), np.arange(5.0), area="trapezoid", resamples=0)
+
+    assert found.chance == pytest.approx(sum(oracle.auprc(answers, order, "trapezoid") or 0 for order in orders) / len(orders))
+
+
+def test_the_risk_coverage_curve_has_a_point_for_each_confidence_and_at_most_101():
+    losses, confidence = np.array([0.5, 0.0, 1.0]), np.array([2.0, 2.0, 1.0])
+
+    assert risk_coverage(losses, confidence) == [(pytest.approx(2 / 3), 0.25), (1.0, 0.5)]
+    many = risk_coverage(np.ones(5000), np.arange(5000.0))
+    assert (len(many), many[0][0], many[-1]) == (101, 1 / 5000, (1.0, 1.0))
+
+
+RESAMPLED = [(nauc, oracle.nauc, False), (aurc, oracle.aurc, False), (auroc, oracle.auroc, True), (auprc, oracle.auprc, True)]
+
+
+@pytest.mark.parametrize(("figure", "plain", "is_answered"), RESAMPLED)
+def test_the_interval_is_that_of_the_oracle_in_each_resample(figure, plain, is_answered: bool):
     values, confidence = drawn(3, 12)
+    values = [float(value > 0.4) for value in values] if is_answered else values
     counts = np.concatenate(over_resamples(12, 200, np.copy, seed=5)).astype(int).tolist()
     drawn_values = ([value for value, times in zip(values, row, strict=True) for _ in range(times)] for row in counts)
     drawn_confidences = ([each for each, times in zip(confidence, row, strict=True) for _ in range(times)] for row in counts)
@@ -92,6 +146,22 @@ def test_measures_that_are_not_better_when_higher_have_neither_figure():
 
     assert len(result.summary) == 2
     assert sum("no nAUC or AURC of" in note for note in result.notes) == 2
+
+
+def test_only_measures_of_answered_queries_have_rows_of_them():
+    run = {"q": {"a": 2.0, "b": 1.0}, "p": {"b": 3.0, "a": 1.0}}
+
+    result = rw.evaluate({"q": {"a": 1}, "p": {"a": 1}}, run, ["RR", "Success@1"], confidence=["max"])
+
+    named = [row.label for row in result.summary if row.label.startswith(("AUROC", "AUPRC", "EP"))]
+    assert named == ["AUROC Success@1 max", "AUPRC Success@1 max", "EP Success@1 max"]
+    assert (result[named[0]], result[named[1]], result[named[2]]) == (0, 0.5, 0)
+
+
+def test_queries_that_are_answered_in_part_are_noted():
+    result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "Success@1", confidence=["max"], ties="expected")
+
+    assert any(note.startswith("no AUROC, AUPRC or EP of Success@1") for note in result.notes)
 
 
 def test_equal_values_have_no_nauc():

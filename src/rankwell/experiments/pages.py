@@ -105,7 +105,7 @@ def page_source(
     verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
     groups: Sequence[Row] = stored.get("groups", ())
     systems: Sequence[Row] = stored.get("systems", ())
-    rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules
+    rules: Mapping[str, Any] = {**gathered.origin.rules, **_curves(folders, names)} if others else first.rules
     notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
     settings, unanswered = _renamed(every, names, "parameters"), _renamed(every, names, "unanswered")
     # Settings of one engine are compared where they were measured.
@@ -180,6 +180,14 @@ def _renamed(every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, st
         for further, own in zip(every, names, strict=True)
         for row in further.get(table, ())
     ]
+
+
+def _curves(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
+    """The rule of the risk-coverage curves of every folder, with the names of their runs on the page."""
+    stored = [folder.rules.get("risk_coverage") for _, folder in folders]
+    known = [each if isinstance(each, list) else [] for each in stored]
+    rows = _renamed([{"risk_coverage": each} for each in known], names, "risk_coverage")
+    return {"risk_coverage": rows} if rows else {}
 
 
 def _frontiers(every: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:

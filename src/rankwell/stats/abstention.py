@@ -1,7 +1,8 @@
-"""Whether a confidence separates queries of high and low value: the gain of abstaining from the least confident ones."""
+"""Whether a confidence separates queries of high and low value: the gain of abstaining from the least confident ones, and how
+well answered queries are detected."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,11 +13,15 @@ from rankwell.stats.intervals import percentile_interval
 
 RATES: Floats = np.linspace(0, 1, 11)[:-1]
 """The shares of the queries that are abstained from, as in MTEB: 0, 0.1, …, 0.9."""
+Area = Literal["step", "trapezoid"]
+"""The area under a precision-recall curve: precision times the recall that it adds, or straight lines from precision 1 on."""
 _DRAWS = 5_000_000
+_CURVE_POINTS = 101
 
 
 class AbstentionFigure(NamedTuple):
-    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries and where undefined.
+    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries, where undefined and where no
+    resample has the statistic's distribution.
 
     ceiling: of the confidence that orders queries as their values do. chance: the mean over random orders.
     """
@@ -57,12 +62,86 @@ def aurc(losses: Floats, confidence: Floats, *, resamples: int = 10_000, seed: i
     Source: Geifman, Uziel and El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural classifiers, section 3.
     """
 
-    def _of_resamples(counts: Floats, by: Floats = confidence) -> Floats:
-        answered, lost = _by_threshold(losses, counts, by)
+    def _of_resamples(counts: Floats) -> Floats:
+        answered, lost = _by_threshold(losses, counts, confidence)
         return (np.diff(answered, axis=1, prepend=0) * ratio(lost, answered)).sum(axis=1) / len(losses)
 
-    ceiling = float(_of_resamples(np.ones((1, len(losses))), -losses)[0])
+    # The best order has no ties: of equal losses one is taken after the other.
+    ceiling = float((np.sort(losses).cumsum() / np.arange(1, len(losses) + 1)).mean())
     return _figure(_of_resamples, len(losses), resamples, seed, ceiling=ceiling, chance=float(losses.mean()))
+
+
+def risk_coverage(losses: Floats, confidence: Floats) -> list[tuple[float, float]]:
+    """The points of the risk-coverage curve: the share of the queries that a threshold answers, and their mean loss.
+
+    A point for each confidence, highest first; of more than 101 those nearest to even steps of coverage, ends included. losses,
+    confidence: (n,) finite, n at least 1. Source: El-Yaniv and Wiener 2010, On the foundations of noise-free selective
+    classification.
+    """
+    answered, lost = (each[0] for each in _by_threshold(losses, np.ones((1, len(losses))), confidence))
+    steps = np.linspace(answered[0], answered[-1], _CURVE_POINTS)
+    kept = np.unique(np.searchsorted(answered, steps)) if len(answered) > _CURVE_POINTS else np.arange(len(answered))
+    return list(zip((answered[kept] / len(losses)).tolist(), (lost[kept] / answered[kept]).tolist(), strict=True))
+
+
+def auroc(is_answered: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0) -> AbstentionFigure:
+    """The area under the ROC curve over queries: the chance that an answered query is more confident than another.
+
+    Ties count half. Undefined where all queries or none are answered. is_answered: (n,) 0 or 1. confidence: (n,) finite. The
+    interval is that of `nauc`. Source: Fawcett 2006, An introduction to ROC analysis.
+    """
+
+    def _of_resamples(counts: Floats) -> Floats:
+        shown, right = _by_threshold(is_answered, counts, confidence)
+        true, false = (np.hstack([np.zeros((len(each), 1)), each]) for each in (right, shown - right))
+        area = (np.diff(false, axis=1) * (true[:, 1:] + true[:, :-1]) / 2).sum(axis=1)
+        pairs = true[:, -1] * false[:, -1]
+        return np.where(pairs > 0, ratio(area, pairs), np.nan)
+
+    return _figure(_of_resamples, len(is_answered), resamples, seed, ceiling=1.0, chance=0.5)
+
+
+def auprc(
+    is_answered: Floats, confidence: Floats, *, area: Area = "step", resamples: int = 10_000, seed: int = 0
+) -> AbstentionFigure:
+    """The area under the precision-recall curve over queries: average precision, or the trapezoids of `area`.
+
+    Queries at least as confident as a threshold are accepted; precision is the share of them that is answered, recall the share
+    of the answered ones that is accepted. Undefined where none is answered. is_answered: (n,) 0 or 1. confidence: (n,) finite.
+    The interval is that of `nauc`.
+    Source: Davis and Goadrich 2006, The relationship between precision-recall and ROC curves; scikit-learn.
+    """
+
+    def _of_resamples(counts: Floats) -> Floats:
+        shown, right = _by_threshold(is_answered, counts, confidence)
+        precision = np.where(shown > 0, ratio(right, shown), 1.0)
+        gained = np.diff(ratio(right, right[:, -1:]), axis=1, prepend=0)
+        before = np.hstack([np.ones((len(counts), 1)), precision[:, :-1]])
+        height = precision if area == "step" else (precision + before) / 2
+        return np.where(right[:, -1] > 0, (gained * height).sum(axis=1), np.nan)
+
+    n, answered = len(is_answered), float(is_answered.sum())
+    ranks = np.arange(1, n + 1)
+    # The means over random orders of the precision at each answered query, and of that before it.
+    chance, before_it = (1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)).mean(), answered / n
+    chance = chance if area == "step" else (chance + before_it) / 2
+    return _figure(_of_resamples, n, resamples, seed, ceiling=1.0, chance=float(chance))
+
+
+def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFigure:
+    """Extended precision: the mean of the precision at the lowest recall, and of the highest recall with a precision of 1.
+
+    The first is the share of answered queries among the most confident; the second the share of the answered queries that are
+    more confident than any other. Undefined where none is answered. It has no interval: both ends are extremes of the order,
+    whose distribution resampled queries do not have. is_answered: (n,) 0 or 1. confidence: (n,) finite.
+    Source: Ferrarini and others 2020, Exploring performance bounds of visual place recognition using extended precision;
+    VPR-Bench, compute_extendedprecision.
+    """
+    shown, right = (each[0] for each in _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence))
+    n, answered, sure = len(is_answered), float(right[-1]), float(right[right == shown].max(initial=0))
+    chance = (answered / n + 1 / (n - answered + 1)) / 2
+    value = (float(right[0] / shown[0]) + sure / answered) / 2 if answered else None
+    return AbstentionFigure(value, None, 1.0, chance)
 
 
 def _figure(

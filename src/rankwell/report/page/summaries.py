@@ -208,7 +208,7 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
         **{"frontier": _frontier(source), **_parameter_curves(source)},
         # The table of settings has the interval of every mean.
         **({} if len(source.settings) > 1 else {"intervals": _intervals(source)}),
-        **{"k_curves": _curves(source), "critical_difference": _mean_ranks(source)},
+        **{"k_curves": _curves(source), "risk_coverage": _risk_coverage(source), "critical_difference": _mean_ranks(source)},
     }
     return [_entry(name, *found) for name, found in drawn.items() if found is not None]
 
@@ -278,6 +278,14 @@ def _mean_ranks(source: PageSource) -> _Drawn:
     ranked = [row for row in tables if len(row["mean_ranks"]) > 2]
     spec = CHARTS["critical_difference"](ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, []))
     return None if spec is None else (spec, _first(1, len(ranked)))
+
+
+def _risk_coverage(source: PageSource) -> _Drawn:
+    """The curves of the page's runs, where a confidence was requested."""
+    stored: Sequence[Row] = source.rules.get("risk_coverage") or ()
+    own = [row for row in stored if row["run"] in source.runs]
+    spec = CHARTS["risk_coverage"](ChartData([], [], {"risk_coverage": own}, []))
+    return None if spec is None else (spec, "")
 
 
 def _first(shown: int, every: int) -> str:

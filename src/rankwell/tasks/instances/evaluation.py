@@ -13,15 +13,17 @@ import numpy as np
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Bools, Values
+from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
+from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, Confidence, abstention_rows, empty_last
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
+from rankwell.tasks.instances.clusters import DEFINITIONS, KMEANS, cluster_rows, clusters_of
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
 from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
@@ -76,16 +78,20 @@ def evaluate_instances(
     is_labelled = any(label is not None for label in truth.reference_instances or ())
     evaluation = _InstanceEvaluation(own, truth, labelled, named and is_labelled)
     for name in runs.tables:
-        evaluation.add(name, runs, details=details, progress=progress)
+        run = evaluation.add(name, runs, details=details, progress=progress)
+        if options.confidence:
+            evaluation.add_abstention(run, options)
+    clusters = evaluation.add_clusters(options, runs, filtered)
     builder = evaluation.builder
-    described = {**(rules or {}), **evaluation.describe(runs, filtered)}
+    described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
     taking_part = None if filtered is None else filtered.images
     measured = [name for name in own.convention.rule_notes if name in {each.measure.name for each in labelled}]
     of_rules = [note for name in measured for note in own.convention.rule_notes[name]]
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*own.convention.unnamed(options), *own.convention.notes, *of_rules, *builder.notes],
+        notes=[*own.convention.unnamed(options), *own.convention.notes, *of_rules, *builder.notes, *evaluation.abstention.notes],
+        aggregates=tuple(evaluation.abstention.rows),
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
         details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE) if details else None,
         queries=_query_columns(truth, taking_part) if details else None,
@@ -128,9 +134,10 @@ class _InstanceEvaluation:
         self.runs: list[InstanceRun] = []
         self.by_instance: list[dict[str, Any]] = []
         self.performance: dict[str, dict[str, Any]] = {}
+        self.abstention = AbstentionRows([], {}, [], [])
 
-    def add(self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None) -> None:
-        """Measures one run."""
+    def add(self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None) -> InstanceRun:
+        """Measures one run, and returns it."""
         start = time.perf_counter()
         try:
             run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, progress_of(progress, name))
@@ -161,6 +168,33 @@ class _InstanceEvaluation:
             "seconds": seconds,
             "seconds_per_query": seconds / queries,
         }
+        return run
+
+    def add_abstention(self, run: InstanceRun, options: InstanceOptions) -> None:
+        """Adds nAUC, AURC and others of a run, by the scores of the best references of each query."""
+        place, (first, second) = {query: row for row, query in enumerate(self.truth.queries)}, _two(run.first(2)[1]).T
+
+        def _confidence(queries: Sequence[str], kind: Confidence) -> Floats:
+            rows = [place[query] for query in queries]
+            return empty_last((first if kind == "max" else first - np.where(np.isnan(second), first, second))[rows])
+
+        rules = AbstentionRules.of(self.own.convention, options.intervals, options.seed, self.own.reading.precision_recall)
+        values = [each for each in self.builder.values if each.run == run.name and each.measure != NAMED]
+        measured = zip(self.measures, values, strict=True)
+        self.abstention.extend(abstention_rows(_confidence, options.confidence or (), measured, rules))
+
+    def add_clusters(self, options: InstanceOptions, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
+        """Adds NMI and AMI of every run; the rule that names the clusters."""
+        if options.clusters is None:
+            return {}
+        if filtered is None:
+            raise BadUsage("--clusters are compared with labels, which only a data set of images has; name it.")
+        found = clusters_of(options.clusters, runs, filtered.images, options.seed)
+        for run, clusters in found.items():
+            self.abstention.rows.extend(cluster_rows(run, filtered.images, clusters))
+        self.abstention.definitions.update(DEFINITIONS)
+        made = options.clusters in (KMEANS, [KMEANS])
+        return {"clusters": "kmeans (k-means++, 100 iterations)" if made else "given"}
 
     def _count(self, run: InstanceRun, counted: Bools) -> None:
         counts: dict[str, int] = {
@@ -205,7 +239,13 @@ class _InstanceEvaluation:
             rules.setdefault("measures", {})[str(measure)] = {**self.builder.definition(measure), **given}
         if self.named:
             rules["measures"][NAMED] = _NAMED_DEFINITION
-        return rules
+        rules["measures"] |= self.abstention.definitions
+        return rules | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+
+
+def _two(scores: Floats) -> Floats:
+    """(queries, 2) the scores of the two best references, NaN where there are fewer."""
+    return np.pad(scores, ((0, 0), (0, 2 - scores.shape[1])), constant_values=np.nan)
 
 
 def _digest(images: Images) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule, choose_measures
 from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
@@ -77,11 +77,17 @@ class InstanceOptions:
         shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
+    confidence
+        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure, and AUROC, AUPRC and EP
+        of Success, by the score of the best reference (max), or its distance from the second (diff1); repeat it for more.
+    clusters
+        Adds NMI and AMI with the labels: a table with the cluster of each image (FILE, or FILE:COLUMN) for each run, or kmeans,
+        which clusters the vectors by the seed into as many clusters as there are instances.
     intervals
         95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
         as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     seed
-        Seed of the bootstrap.
+        Seed of the bootstrap, and of k-means.
     """
 
     embeddings: Annotated[InputData, Option(many=True, kind=list[str])] = None
@@ -105,6 +111,8 @@ class InstanceOptions:
     no_relevant: Literal["empty", "skip", "error"] | None = None
     transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = None
     learn: InputData = None
+    confidence: list[Literal["max", "diff1"]] | None = None
+    clusters: Annotated[Any, Option(many=True, kind=list[str])] = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0
 

@@ -16,7 +16,7 @@ from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import abstention_rows, confidences
+from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
@@ -158,8 +158,7 @@ class _RunEvaluation:
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
-        self.aggregates: list[dict[str, Any]] = []
-        self._definitions: dict[str, dict[str, str]] = {}
+        self.abstention = AbstentionRows([], {}, [], [])
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
 
@@ -218,7 +217,7 @@ class _RunEvaluation:
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
     def add_abstention(self, run: Any, options: RunOptions) -> None:
-        """Adds nAUC and AURC of the run that was measured last, by its scores as they are in its file."""
+        """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are in its file."""
         if isinstance(run, (str, Path)) and run_files(run):
             raise BadUsage(f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or leave the option out.")
         ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates)
@@ -226,13 +225,9 @@ class _RunEvaluation:
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             options.confidence or (),
             zip(self.measures, self.builder.values[-len(self.measures) :], strict=True),
-            convention=self.rules.convention,
-            resamples=10_000 if options.intervals.startswith("bootstrap") else 0,
-            seed=options.seed,
+            AbstentionRules.of(self.rules.convention, options.intervals, options.seed),
         )
-        self.aggregates += found.rows
-        self._definitions |= found.definitions
-        self.builder.notes += found.notes
+        self.abstention.extend(found)
 
     def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
@@ -300,8 +295,8 @@ class _RunEvaluation:
         return self.builder.results(
             rules=self._described(),
             measures=self.measures,
-            aggregates=tuple(self.aggregates),
-            notes=[*self.rules.convention.notes, *self.truth.notes, *self.builder.notes],
+            aggregates=tuple(self.abstention.rows),
+            notes=[*self.rules.convention.notes, *self.truth.notes, *self.builder.notes, *self.abstention.notes],
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,
@@ -327,5 +322,5 @@ class _RunEvaluation:
                 str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, rules.convention)}
                 for each in self.measures
             }
-            | self._definitions,
-        }
+            | self.abstention.definitions,
+        } | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})

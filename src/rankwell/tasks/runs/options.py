@@ -48,8 +48,9 @@ class RunOptions:
     run_format
         Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
     confidence
-        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure by each query's highest
-        score (max), the deviation of its scores (std), or the gap between the highest two (diff1); repeat it for more.
+        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure, and AUROC, AUPRC and EP
+        of Success and P@1, by each query's highest score (max), the deviation of its scores (std), or the gap between the highest
+        two (diff1); repeat it for more.
     seed
         Seed of the bootstrap.
     """

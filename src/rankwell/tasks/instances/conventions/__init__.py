@@ -16,7 +16,7 @@ class InstanceConvention(NamedTuple):
     exclude: removed from every ranking. level: see `Level`. absent: whether a query of an instance that no reference
     shows is left out beforehand (`filter`), or judged by `no_relevant` (`keep`). junk_label: references with this label are
     removed. cut: length of the list for precision and recall of a whole list. labels: whether the best reference names
-    the query's instance, and how often it is right.
+    the query's instance, and how often it is right. precision_recall: the area under the curve over queries (--confidence).
     """
 
     ties: MatrixTies = "expected"
@@ -26,3 +26,4 @@ class InstanceConvention(NamedTuple):
     junk_label: str | None = None
     cut: int | None = None
     labels: bool = False
+    precision_recall: Literal["step", "trapezoid"] = "step"

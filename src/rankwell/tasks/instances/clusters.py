@@ -1,0 +1,116 @@
+"""Clusters of images, given or made by k-means, and how far they agree with the labels: NMI and AMI."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.kernels.similarity import Metric
+from rankwell.core.tables import Floats
+from rankwell.core.tables.matrices import Scores
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.files import read_column
+from rankwell.stats import SummaryRow
+from rankwell.stats.partitions import partition_agreement
+from rankwell.store import split_part
+from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.runs import InstanceRuns
+
+KMEANS = "kmeans"
+_SOURCE = "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; scikit-learn"
+DEFINITIONS: dict[str, dict[str, str]] = {
+    "NMI": {
+        "definition": "Mutual information of clusters and labels over the mean of both entropies.",
+        "better": "higher",
+        "summary": "mean",
+        "source": _SOURCE,
+    },
+    "AMI": {
+        "definition": "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 for the labels.",
+        "better": "higher",
+        "summary": "mean",
+        "source": _SOURCE,
+    },
+}
+
+
+def cluster_rows(run: str, images: Images, clusters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of NMI and AMI of one run: of all images with a label. Raises BadInput for one without a cluster.
+
+    They have no interval: copies of an image in a resample are always in one cluster, so that resamples agree better.
+    """
+    labelled = {name: label for name, label in zip(images.ids, images.instances, strict=True) if label is not None}
+    if not labelled:
+        raise BadUsage("--clusters: no image has a label, so there is nothing that clusters could agree with; leave it out.")
+    bare = next((name for name in labelled if clusters.get(name) is None), None)
+    if bare is not None:
+        raise BadInput(f"{run}: the image {bare!r} has no cluster; every image with a label needs one.")
+    found = partition_agreement(list(labelled.values()), [clusters[name] for name in labelled])
+    figures = {"NMI": (found.nmi, found.nmi_chance), "AMI": (found.ami, 0.0)}
+    return [
+        SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score") | {"ceiling": 1.0, "chance": chance}
+        for name, (value, chance) in figures.items()
+    ]
+
+
+def clusters_of(given: Any, runs: InstanceRuns, images: Images, seed: int) -> dict[str, Mapping[str, Any]]:
+    """The clusters of images for each run. given: `kmeans`, or for each run a file or a mapping image -> cluster."""
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
+    if listed == [KMEANS]:
+        return {run: _kmeans(run, runs, images, seed) for run in runs.tables}
+    if len(listed) != len(runs.tables):
+        raise BadUsage(
+            f"--clusters: {len(listed)} files for {len(runs.tables)} runs; name one for each, in their order, or {KMEANS}."
+        )
+    return {run: each if isinstance(each, Mapping) else _read(each) for run, each in zip(runs.tables, listed, strict=True)}
+
+
+def _read(place: Any) -> dict[str, str]:
+    """image -> cluster, from a table with a column `image` and a column `cluster`, or the one named, as in `found.csv:group`."""
+    if not isinstance(place, (str, Path)):
+        raise BadUsage("--clusters: expected kmeans, the path of a table, or a mapping image -> cluster.")
+    path, column = split_part(place)
+    columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
+    found: dict[str, str] = {}
+    for row, (image, cluster) in enumerate(zip(*columns, strict=True)):
+        if not image or not cluster:
+            raise BadInput(f"{path}: row {row + 1} has no {'cluster' if image else 'image'}; fill it in, or remove the row.")
+        if found.setdefault(image, cluster) != cluster:
+            raise BadInput(
+                f"{path}: row {row + 1} puts {image!r} into the cluster {cluster!r}, an earlier row into {found[image]!r}."
+            )
+    return found
+
+
+def _kmeans(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str, int]:
+    """The clusters of a run's vectors by k-means from k-means++ seeds, as many as there are labels; under cosine, of length 1."""
+    from scipy.cluster.vq import kmeans2
+    from threadpoolctl import threadpool_limits
+
+    table = runs.tables[run]
+    if isinstance(table, Scores):
+        raise BadUsage(f"--clusters {KMEANS}: {run} has scores, and k-means clusters vectors; name a file of clusters.")
+    if runs.transforms:
+        raise BadUsage(
+            f"--clusters {KMEANS} clusters vectors as they are given; leave --transform out, or name a file of clusters."
+        )
+    vectors = {name: vector for side in table for name, vector in zip(side.names(), side.vectors, strict=True)}
+    labelled = [name for name, label in zip(images.ids, images.instances, strict=True) if label is not None and name in vectors]
+    if not labelled:
+        raise BadInput(f"{run}: no image with a label has a vector.")
+    points = _points([vectors[name] for name in labelled], runs.metric)
+    n_clusters = len({label for name, label in zip(images.ids, images.instances, strict=True) if name in vectors and label})
+    # Sums of several threads differ in their last bits.
+    with threadpool_limits(1, user_api="blas"):
+        # SciPy 1.14 has no other name for it.
+        draw: Any = {"seed": np.random.default_rng(seed)}
+        _, codes = kmeans2(points, n_clusters, iter=100, minit="++", **draw)
+    return dict(zip(labelled, codes.tolist(), strict=True))
+
+
+def _points(vectors: Sequence[Any], metric: Metric) -> Floats:
+    points = np.array(vectors, dtype=np.float64)
+    if metric != "cosine":
+        return points
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
