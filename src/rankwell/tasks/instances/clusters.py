@@ -12,7 +12,7 @@ from rankwell.core.tables.matrices import Scores
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_column
 from rankwell.stats import SummaryRow
-from rankwell.stats.partitions import partition_agreement
+from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import split_part
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.runs import InstanceRuns
@@ -85,9 +85,6 @@ def _read(place: Any) -> dict[str, str]:
 
 def _kmeans(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str, int]:
     """The clusters of a run's vectors by k-means from k-means++ seeds, as many as there are labels; under cosine, of length 1."""
-    from scipy.cluster.vq import kmeans2
-    from threadpoolctl import threadpool_limits
-
     table = runs.tables[run]
     if isinstance(table, Scores):
         raise BadUsage(f"--clusters {KMEANS}: {run} has scores, and k-means clusters vectors; name a file of clusters.")
@@ -101,12 +98,7 @@ def _kmeans(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str
         raise BadInput(f"{run}: no image with a label has a vector.")
     points = _points([vectors[name] for name in labelled], runs.metric)
     n_clusters = len({label for name, label in zip(images.ids, images.instances, strict=True) if name in vectors and label})
-    # Sums of several threads differ in their last bits.
-    with threadpool_limits(1, user_api="blas"):
-        # SciPy 1.14 has no other name for it.
-        draw: Any = {"seed": np.random.default_rng(seed)}
-        _, codes = kmeans2(points, n_clusters, iter=100, minit="++", **draw)
-    return dict(zip(labelled, codes.tolist(), strict=True))
+    return dict(zip(labelled, k_means(points, n_clusters, seed=seed).tolist(), strict=True))
 
 
 def _points(vectors: Sequence[Any], metric: Metric) -> Floats:
