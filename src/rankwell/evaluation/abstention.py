@@ -102,7 +102,7 @@ def abstention_rows(
         is_answer = _is_answer(each, shares, found.notes)
         for kind in dict.fromkeys(kinds):
             confidence = confidence_of(queries, kind)
-            for name, figure in _figures(shares, confidence, highest, rules, is_answer=is_answer).items():
+            for name, figure in _abstention_figures(shares, confidence, highest, rules, is_answer=is_answer).items():
                 exact = f"{name}({_AREAS[rules.area] if name == 'AUPRC' else ''}of='{values.measure}',confidence='{kind}')"
                 cells = (figure.value, None, *(figure.interval or (None, None)), len(queries), "score")
                 row = SummaryRow.of(values.run, exact, f"{name} {each.label} {kind}", *cells)
@@ -127,7 +127,7 @@ def _is_answer(each: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
     return False
 
 
-def _figures(
+def _abstention_figures(
     shares: Floats, confidence: Floats, highest: float, rules: AbstentionRules, *, is_answer: bool
 ) -> dict[str, AbstentionFigure]:
     drawn = {"resamples": rules.resamples, "seed": rules.seed}

@@ -1,5 +1,6 @@
-"""Partitions of things: clusters by k-means, and the agreement of two partitions by normalised and adjusted mutual information."""
+"""Partitions of things: clusters by k-means, and the agreement of two partitions by mutual information."""
 
+import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,6 +79,7 @@ def k_means(points: Floats, n_clusters: int, *, seed: int) -> Ints:
 
     # SciPy 1.14 has no other name for it.
     draw: Any = {"seed": np.random.default_rng(seed)}
-    # Sums of several threads differ in their last bits.
-    with threadpool_limits(1, user_api="blas"):
+    # Sums of several threads differ in their last bits; an empty cluster is not an error.
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return kmeans2(points, n_clusters, iter=100, minit="++", **draw)[1].astype(np.int64)

@@ -47,10 +47,10 @@ def cluster_rows(run: str, images: Images, clusters: Mapping[str, Any]) -> list[
     if bare is not None:
         raise BadInput(f"{run}: the image {bare!r} has no cluster; every image with a label needs one.")
     found = partition_agreement(list(labelled.values()), [clusters[name] for name in labelled])
-    figures = {"NMI": (found.nmi, found.nmi_chance), "AMI": (found.ami, 0.0)}
+    measured = {"NMI": (found.nmi, found.nmi_chance), "AMI": (found.ami, 0.0)}
     return [
         SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score") | {"ceiling": 1.0, "chance": chance}
-        for name, (value, chance) in figures.items()
+        for name, (value, chance) in measured.items()
     ]
 
 
