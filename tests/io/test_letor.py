@@ -49,6 +49,9 @@ def test_without_docids_items_are_places_in_their_query(tmp_path: Path):
         ("1e999 qid:1 1:2\n", "not a finite number"),
         ("1 qid:1 a:2\n", "a feature is not a number"),
         ("1 qid:1 1:2 # docid = a\n1 qid:1 1:2\n", r"test\.txt:2: .* has no docid"),
+        ("1 qid:1 1:2 #😀docid = a\n", r"test\.txt:1: .*: the comment names no item; write `docid = item`"),
+        ("1 qid:1 1:2 # docid: a\n", r"test\.txt:1: .*: the comment names no item"),
+        ("1 qid:1 1:2 # docid =\n", r"test\.txt:1: .*: the comment names no item"),
     ],
 )
 def test_another_line_is_named(text: str, message: str, tmp_path: Path):

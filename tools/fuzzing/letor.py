@@ -47,8 +47,10 @@ def _plain(path: Path, *, by_feature: bool) -> Table:
             if by_feature and name in own:
                 raise Refused(name)
             own[name] = value
-        rest = re.split(f"[{_SPACES}]*docid[ \t]*=[ \t]*", comment, maxsplit=1)
-        item = re.split(f"[{_SPACES}]", rest[1])[0] if len(rest) == 2 else ""
+        behind = re.split(f"(?:^|[{_SPACES}#])docid[ \t]*=[ \t]*", comment)[1:]
+        item = next(filter(None, (re.split(f"[{_SPACES}]", each)[0] for each in behind)), "")
+        if "docid" in comment and not item:
+            raise Refused(comment)
         kinds.add(bool(item))
         features |= own.keys()
         rows.append((fields[1][4:], item, fields[0], own))

@@ -55,6 +55,8 @@ def _rows(source: Source) -> Iterator[LetorRow]:
         if not math.isfinite(grade):
             raise BadLine(f"{where}: the grade {shorten(head[0])} is not a finite number; correct it.")
         found, query = _ITEM.search(comment), decode_id(head[1][4:])
+        if not found and b"docid" in comment:
+            raise BadLine(f"{where}: the comment names no item; write `docid = item` behind a blank.")
         if named is not None and named != bool(found):
             has = "has a docid, and earlier lines have none" if found else "has no docid, and earlier lines have one"
             raise BadLine(f"{where} {has}; give all lines one, or none.")
