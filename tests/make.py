@@ -25,7 +25,7 @@ from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
-from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.lists import ItemLists, ListCollections
 from rankwell.tasks.rag.citations import CitedStatements, Statement
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
@@ -345,20 +345,18 @@ def _lists(ranked: Mapping[str, list[str]], about: ItemAttributes) -> ItemLists:
     return ItemLists(names, codes, about)
 
 
+def _query_items(listed: Mapping[str, Mapping[str, float]], about: ItemAttributes) -> QueryItems:
+    rows = [(row, about.index[item], own) for row, each in enumerate(listed.values()) for item, own in each.items()]
+    owners, codes, values = np.array(rows).reshape(-1, 3).T
+    return QueryItems.of(tuple(listed), owners.astype(np.int64), codes.astype(np.int64), values)
+
+
 def _join_lists(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
     about = _items_beyond()
     in_catalogue = set(beyond_oracle.CATALOGUE)
-    about = replace(
-        about,
-        histories={
-            query: np.array(sorted(about.index[item] for item in each["history"]), dtype=np.int64)
-            for query, each in truth.items()
-        },
-        grades={
-            query: {about.index[item]: grade for item, grade in each["grades"].items() if item in in_catalogue}
-            for query, each in truth.items()
-        },
-    )
+    histories = {query: dict.fromkeys(each["history"], 1.0) for query, each in truth.items()}
+    grades = {query: {item: own for item, own in each["grades"].items() if item in in_catalogue} for query, each in truth.items()}
+    about = replace(about, histories=_query_items(histories, about), grades=_query_items(grades, about))
     return _lists({query: final_order(run.get(query, {})) for query in truth}, about)
 
 

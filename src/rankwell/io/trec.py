@@ -173,7 +173,8 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     """
     request = request or Request()
     aspects, comments = request.aspects != "none", request.comments
-    if request.duplicates == "error" and (found := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
+    # The compiled reader gives nothing where an item is judged twice.
+    if (found := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
         return found.table()
     (queries, names, items), grades = _read_columns(source, _QRELS, comments=comments)
     if request.duplicates != "error":

@@ -1,5 +1,6 @@
 """Measures beyond accuracy: the figures of peers, the forms of inputs, and what is refused."""
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from rankwell.tasks.beyond import reading
+from rankwell.tasks.beyond.lists import ItemLists
 from tasks.beyond import smallest
 
 PEERS = json.loads((Path(__file__).parents[2] / "golden" / "beyond.json").read_text(encoding="utf-8"))["cases"]
@@ -174,3 +177,44 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
         rw.evaluate_beyond(RUN, k=0)
     with pytest.raises(BadUsage, match="unused beside named"):
         rw.evaluate_beyond(RUN, "Entropy@3", k=3)
+
+
+# ---- blocks ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["grouped", "scattered", "compressed", "memory"])
+def test_results_do_not_depend_on_how_a_run_is_divided(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rng = random.Random(form)
+    lists = {f"u{number}": rng.sample("abcdefgh", rng.randint(1, 6)) for number in range(40)}
+    rows = [(user, item, 9.5 - rank) for user, items in lists.items() for rank, item in enumerate(items)]
+    if form == "scattered":
+        rng.shuffle(rows)
+    place: Any = tmp_path / f"mine.{form}"
+    place.write_text("".join(f"{user} Q0 {item} 1 {score} tag\n" for user, item, score in rows), encoding="utf-8")
+    if form == "compressed":
+        place.write_bytes(gzip.compress(place.read_bytes()))
+    elif form == "memory":
+        place = lists
+    smallest.write(tmp_path)
+    items = f"{tmp_path}/items.csv"
+    given = {
+        "catalogue": f"{items}:id",
+        "interactions": tmp_path / "seen.txt",
+        "categories": f"{items}:genres",
+        "groups": f"{items}:artist",
+        "judgments": tmp_path / "qrels.txt",
+    }
+    measures = "Gini(discount='log')@4 Gini Entropy ItemCoverage@1 ILD@5 Novelty Serendipity@3 Miscalibration AWRF EED EER EEL"
+    whole = [rw.evaluate_beyond(place, measures, **given), rw.evaluate_beyond(place)]
+
+    sizes, divided = list[int](), list[rw.Results]()
+    monkeypatch.setattr(reading, "RANGE", 150)
+    monkeypatch.setattr(reading, "BATCH", 7)
+    monkeypatch.setattr(reading, "ItemLists", lambda queries, *others: sizes.append(len(queries)) or ItemLists(queries, *others))
+    for options in ({"measures": measures, **given}, {}):
+        divided.append(rw.evaluate_beyond(place, **options))
+
+    for one, other in zip(whole, divided, strict=True):
+        assert [each.values.tobytes() for each in one.values] == [each.values.tobytes() for each in other.values]
+        assert (one.summary, one.notes, one.rules) == (other.summary, other.notes, other.rules)
+    assert max(sizes) <= 8

@@ -1,11 +1,13 @@
 """The items of a catalogue: their interactions, categories, groups and vectors, and what is known of each query."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
 from rankwell.errors import BadUsage, flag
@@ -32,27 +34,89 @@ class ItemLabels(NamedTuple):
         flat = np.array([place[name] for each in own for name in each], dtype=np.int64)
         return cls(names, np.array([item in labels for item in items], dtype=np.bool_), offsets_of(counts), flat)
 
-    def has(self, codes: Ints) -> Floats:
-        """(…, labels) 1 for each label that an item has. codes: (…) items, -1 for none."""
-        flat = codes.ravel()
-        rows, starts = gather(self.offsets, np.where(flat < 0, len(self.offsets) - 2, flat))
-        found = np.zeros((len(flat), len(self.names)))
-        found[np.repeat(np.arange(len(flat)), np.diff(starts)), self.labels[rows]] = 1
-        return found.reshape(*codes.shape, len(self.names))
+    def of_items(self, codes: Ints) -> tuple[Ints, Ints]:
+        """The labels of some items, one item behind the other, and where each item's begin; none of unknown items."""
+        none = len(self.offsets) - 2
+        rows, starts = gather(self.offsets, np.where((codes < 0) | (codes >= none), none, codes))
+        return self.labels[rows], starts
 
-    def shares(self, codes: Ints) -> Floats:
-        """(…, labels) 1 divided equally among the labels of an item, 0 for an item without labels."""
-        has = self.has(codes)
-        return has / np.maximum(has.sum(axis=-1, keepdims=True), 1)
+    def sums(self, owners: Ints, codes: Ints, weights: Floats, n: int) -> Floats:
+        """(n, labels) the weights of the items of each of n owners, each divided equally among the labels of its item."""
+        labels, starts = self.of_items(codes)
+        counts = np.diff(starts)
+        shares = np.repeat(weights / np.maximum(counts, 1), counts)
+        cells = np.repeat(owners, counts) * len(self.names) + labels
+        found = np.bincount(cells, weights=shares, minlength=n * len(self.names)).astype(np.float64, copy=False)
+        return found.reshape(n, len(self.names))
+
+    def bits(self, codes: Ints) -> NDArray[np.uint64]:
+        """(…, words) the set of the labels of each item, a bit for each. codes: (…) items."""
+        labels, starts = self.of_items(codes.ravel())
+        found = np.zeros((codes.size, self.words), dtype=np.uint64)
+        owners = np.repeat(np.arange(codes.size), np.diff(starts))
+        np.bitwise_or.at(found, (owners, labels // 64), np.uint64(1) << (labels % 64).astype(np.uint64))
+        return found.reshape(*codes.shape, self.words)
+
+    @property
+    def words(self) -> int:
+        """The number of words of 64 bits that a set of labels takes."""
+        return max(-(-len(self.names) // 64), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryItems:
+    """Items of queries, each with a number: grades, or 1 for every item that a user interacted with.
+
+    index: query -> its row. offsets: (rows + 2,) where each row begins; the last one stands for other queries and is empty.
+    codes: (entries,) items, ascending in a row. values: (entries,).
+    """
+
+    index: Mapping[str, int]
+    offsets: Ints
+    codes: Ints
+    values: Floats
+
+    @classmethod
+    def of(cls, queries: Sequence[str], owners: Ints, codes: Ints, values: Floats) -> "QueryItems":
+        """The items of queries from rows in any order. owners: (entries,) positions in `queries`."""
+        order = np.lexsort((codes, owners))
+        counts = np.bincount(owners, minlength=len(queries) + 1)
+        index = {query: row for row, query in enumerate(queries)}
+        return cls(index, offsets_of(counts), codes[order], values[order].astype(np.float64))
+
+    def rows(self, queries: Iterable[str]) -> Ints:
+        """(queries,) their rows."""
+        other = len(self.offsets) - 2
+        return np.fromiter(map(self.index.get, queries, repeat(other)), dtype=np.int64)
+
+    def entries(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The entries of some rows, one row behind the other, and for each entry the place of its row among these."""
+        found, starts = gather(self.offsets, rows)
+        return found, np.repeat(np.arange(len(rows)), np.diff(starts))
+
+    def values_of(self, rows: Ints, codes: Ints) -> Floats:
+        """(rows, k) the number of each listed item, 0 for one that is not there. codes: (rows, k)."""
+        found, owners = self.entries(rows)
+        return listed_values(owners, self.codes[found], self.values[found], codes)
+
+
+def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Floats:
+    """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and item, both ascending."""
+    stride = int(max(codes.max(initial=0), items.max(initial=0))) + 1
+    keys = owners * stride + items
+    wanted = np.where(codes < 0, -1, np.arange(len(codes))[:, None] * stride + codes)
+    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[places] == wanted, values[places], 0.0) if len(keys) else np.zeros(codes.shape)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemAttributes:
     """All that measures read beside the lists; what was not given is None, and a measure that needs it says so.
 
-    items: every known item, sorted. in_catalogue: (items,) whether it may be retrieved. popularity: (items,) users with an
-    interaction. n_users: users with one. categories, groups: labels. vectors: (items, dimensions) of length 1, NaN where unknown.
-    histories: query -> the items that its user interacted with. grades: query -> item -> its grade.
+    items: the items of the inputs, sorted; others have codes behind theirs. in_catalogue: (items,) whether it may be retrieved.
+    popularity: (items,) users with an interaction. n_users: users with one. categories, groups: labels. vectors: (items,
+    dimensions) of length 1, NaN where unknown. histories: the items that each query's user interacted with. grades: the judged
+    items of each query.
     """
 
     items: tuple[str, ...]
@@ -62,8 +126,8 @@ class ItemAttributes:
     categories: ItemLabels | None = None
     groups: ItemLabels | None = None
     vectors: Floats | None = None
-    histories: Mapping[str, Ints] = field(default_factory=dict[str, Ints])
-    grades: Mapping[str, Mapping[int, float]] | None = None
+    histories: QueryItems | None = None
+    grades: QueryItems | None = None
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -86,6 +150,13 @@ class ItemAttributes:
             )
         return self.popularity
 
+    def interacted(self, measure: str) -> QueryItems:
+        """The items of each user. Raises BadUsage where there are no interactions."""
+        if self.histories is None:
+            self.interactions(measure)
+            raise BadUsage(f"{measure} needs the users of interactions; name a file of them by {flag('--interactions')}.")
+        return self.histories
+
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         found = self.categories if by == "categories" else self.groups
@@ -101,8 +172,8 @@ class ItemAttributes:
             )
         return self.vectors
 
-    def judged(self, measure: str) -> Mapping[str, Mapping[int, float]]:
-        """query -> item -> grade. Raises BadUsage where nothing is judged."""
+    def judged(self, measure: str) -> QueryItems:
+        """The judged items. Raises BadUsage where nothing is judged."""
         if self.grades is None:
             raise BadUsage(f"{measure} needs judgments; name a file of them by {flag('--judgments')}.")
         return self.grades

@@ -7,16 +7,18 @@ import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.options import takes_options
-from rankwell.core.registry import measure_names
+from rankwell.core.registry import Measure, measure_names
+from rankwell.core.tables import Ints
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
-from rankwell.tasks.beyond.inputs import BeyondInputs, FirstItems, first_items, lists_of
-from rankwell.tasks.beyond.lists import ItemLists, ListCollections
+from rankwell.tasks.beyond.inputs import BeyondInputs
+from rankwell.tasks.beyond.lists import Discount, ExposureCounts, ItemLists, ListCollections
 from rankwell.tasks.beyond.options import BeyondOptions
+from rankwell.tasks.beyond.reading import ListedRun
 
 
 @takes_options(BeyondOptions, "measures")
@@ -41,14 +43,11 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if not named:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
-    aggregates, undefined = list[SummaryRow](), ResultsBuilder(convention)
+    aggregates, undefined, about = list[SummaryRow](), ResultsBuilder(convention), inputs.attributes()
     for name, run in named.items():
-        first = first_items(name, run, inputs.judgments, _depth(measures), options)
-        about = inputs.attributes(first.top.items)
-        _count(builder, name, first)
-        lists = lists_of(name, first, about)
-        _note_unseen(builder, name, lists, about, measures)
-        aggregates += _keep(builder, undefined, name, lists, measures)
+        lists = ListedRun.of(name, run, inputs.judgments, _depth(measures), options)
+        _count(builder, lists)
+        aggregates += _keep(builder, undefined, lists, about, measures)
     inputs_of, summarised = {each: getattr(options, each) for each in _PLACES}, len(builder.values)
     builder.values += undefined.values
     return builder.results(
@@ -105,47 +104,61 @@ def _depth(measures: Sequence[LabelledMeasure]) -> int | None:
     return None if None in cutoffs else max(each for each in cutoffs if each is not None)
 
 
-def _count(builder: ResultsBuilder, name: str, first: FirstItems) -> None:
-    counts = {QUERIES_COUNTED: len(first.queries), QUERIES_MISSING: len(first.missing), QUERIES_UNKNOWN: len(first.unknown)}
+def _count(builder: ResultsBuilder, lists: ListedRun) -> None:
+    name, missing, unknown = lists.name, lists.missing, lists.unknown
+    counts = {QUERIES_COUNTED: len(lists.queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}
     builder.counts[name] = counts
-    builder.notes += first.notes
-    if first.missing:
-        builder.notes.append(f"{name}: {len(first.missing)} judged queries have no list, for example {first.missing[0]!r}")
-    if first.unknown:
-        builder.notes.append(
-            f"{name}: {len(first.unknown)} queries have no judgments and are ignored, for example {first.unknown[0]!r}"
-        )
-
-
-def _note_unseen(
-    builder: ResultsBuilder, name: str, lists: ItemLists, about: ItemAttributes, measures: Sequence[LabelledMeasure]
-) -> None:
-    """Notes retrieved items without interactions, whose self-information is infinite, where Novelty is measured."""
-    if about.popularity is None or all(each.measure.name != "Novelty" for each in measures):
-        return
-    codes = np.unique(lists.codes[lists.codes >= 0])
-    unseen = codes[about.popularity[codes] == 0]
-    if len(unseen):
-        example = about.items[int(unseen[0])]
-        what = f"{len(unseen)} of {len(codes)} items have no interactions, for example {example!r}"
-        builder.notes.append(f"{name}: {what}; Novelty counts each as having one")
+    builder.notes += lists.notes
+    if missing:
+        builder.notes.append(f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}")
+    if unknown:
+        builder.notes.append(f"{name}: {len(unknown)} queries have no judgments and are ignored, for example {unknown[0]!r}")
 
 
 def _keep(
-    builder: ResultsBuilder, undefined: ResultsBuilder, name: str, lists: ItemLists, measures: Sequence[LabelledMeasure]
+    builder: ResultsBuilder,
+    undefined: ResultsBuilder,
+    lists: ListedRun,
+    about: ItemAttributes,
+    measures: Sequence[LabelledMeasure],
 ) -> list[SummaryRow]:
     """Adds the values of one run. Returns the rows of measures of all lists, whose values of single queries are undefined."""
-    rows: list[SummaryRow] = []
-    for each in measures:
-        if each.measure.entry.view is ItemLists:
-            builder.keep(name, each.measure, each.label, lists.queries, each.measure(lists))
-            continue
-        undefined.keep(name, each.measure, each.label, lists.queries, np.full(len(lists.queries), np.nan))
-        (value,) = each.measure(ListCollections((name,), (lists,))).tolist()
+    name, queries = lists.name, lists.queries
+    per_list = [each for each in measures if each.measure.entry.view is ItemLists]
+    values, shown = np.empty((len(per_list), len(queries))), np.zeros(len(about.items), dtype=np.bool_)
+    whole = [each for each in measures if each.measure.entry.view is ListCollections]
+    exposures = ExposureCounts(about, [_exposure_of(each.measure) for each in whole])
+    for rows, block in lists.blocks(about):
+        for row, each in enumerate(per_list):
+            values[row, rows] = each.measure(block)
+        exposures.add(block)
+        codes = block.codes[(block.codes >= 0) & (block.codes < len(shown))]
+        shown[codes] = True
+    for row, each in enumerate(per_list):
+        builder.keep(name, each.measure, each.label, queries, values[row])
+    if any(each.measure.name == "Novelty" for each in measures):
+        _note_unseen(builder, name, about, np.flatnonzero(shown))
+    aggregates: list[SummaryRow] = []
+    for each in whole:
+        undefined.keep(name, each.measure, each.label, queries, np.full(len(queries), np.nan))
+        (value,) = each.measure(ListCollections((name,), (exposures,))).tolist()
         scale, unit = builder.convention.shows(each.measure.entry.unit)
-        cells = (None if np.isnan(value) else value * scale, None, None, None, len(lists.queries), unit)
-        rows.append(SummaryRow.of(name, str(each.measure), each.label, *cells))
-    return rows
+        cells = (None if np.isnan(value) else value * scale, None, None, None, len(queries), unit)
+        aggregates.append(SummaryRow.of(name, str(each.measure), each.label, *cells))
+    return aggregates
+
+
+def _exposure_of(measure: Measure) -> tuple[int | None, Discount]:
+    """The cut-off and the discount of a measure of all lists."""
+    return measure.cutoff, measure.parameters.get("discount", "none")
+
+
+def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, shown: Ints) -> None:
+    """Notes retrieved items without interactions, whose self-information is infinite."""
+    unseen = shown[about.interactions("Novelty")[shown] == 0]
+    if len(unseen):
+        what = f"{len(unseen)} of {len(shown)} items have no interactions, for example {about.items[int(unseen[0])]!r}"
+        builder.notes.append(f"{name}: {what}; Novelty counts each as having one")
 
 
 def _rules(

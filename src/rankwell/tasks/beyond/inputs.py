@@ -1,23 +1,19 @@
-"""Files about items -> their attributes; and runs -> lists of the codes of items."""
+"""Files about items -> their attributes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
-from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadScore, NothingToEvaluate, flag, shown
+from rankwell.errors import BadInput, BadScore, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
-from rankwell.io.shards import find_hits_in_shards
-from rankwell.store import run_files, split_part
-from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
-from rankwell.tasks.beyond.lists import ItemLists
+from rankwell.store import split_part
+from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.options import BeyondOptions
-
-_NO_QUERY = "\0"
 
 
 class BeyondInputs(NamedTuple):
@@ -43,31 +39,28 @@ class BeyondInputs(NamedTuple):
             None if judgments is None else io.read_judgments(judgments, format=options.judgments_format).flat,
         )
 
-    def attributes(self, retrieved: Iterable[str]) -> ItemAttributes:
-        """The attributes of all items: those that a file has, and those retrieved."""
-        known = set(self.catalogue or ()) | set(retrieved) | set(self.categories or ()) | set(self.groups or ())
+    def attributes(self) -> ItemAttributes:
+        """The attributes of all items that a file has, and the items of each query."""
+        known = set(self.catalogue or ()) | set(self.categories or ()) | set(self.groups or ())
         if self.interactions is not None:
             known |= set(self.interactions.items)
         items = tuple(sort_ids(known))
         index = {item: code for code, item in enumerate(items)}
         catalogue = self.catalogue or (None if self.interactions is None else self._interacted())
-        popularity, histories = None, dict[str, Any]()
+        popularity, histories = None, None
         if self.interactions is not None:
-            codes, table = np.array([index[item] for item in self.interactions.items], dtype=np.int64), self.interactions
-            counted = table.grades > 0
-            popularity = np.bincount(codes[counted], minlength=len(items))
-            rows = ((query, table.rows_of(query)) for query in table.queries)
-            histories = {query: own for query, row in rows if len(own := codes[row][counted[row]])}
+            histories = _query_items(self.interactions, index, liked=True)
+            popularity = np.bincount(histories.codes, minlength=len(items))
         return ItemAttributes(
             items=items,
             in_catalogue=None if catalogue is None else _among(items, set(catalogue)),
             popularity=popularity,
-            n_users=len(histories),
+            n_users=0 if histories is None else int(np.count_nonzero(np.diff(histories.offsets))),
             categories=None if self.categories is None else ItemLabels.of(items, self.categories),
             groups=None if self.groups is None else ItemLabels.of(items, self.groups),
             vectors=None if self.vectors is None else _matrix(items, self.vectors),
             histories=histories,
-            grades=None if self.judgments is None else _grades(self.judgments, index),
+            grades=None if self.judgments is None else _query_items(self.judgments, index),
         )
 
     def _interacted(self) -> list[str]:
@@ -138,70 +131,8 @@ def _among(items: Sequence[str], some: set[str]) -> Bools:
     return np.array([item in some for item in items], dtype=np.bool_)
 
 
-def _grades(judgments: Judgments, index: Mapping[str, int]) -> dict[str, dict[int, float]]:
-    found: dict[str, dict[int, float]] = {query: {} for query in judgments.queries}
-    for query, item, grade in zip(judgments.row_queries, judgments.items, judgments.grades.tolist(), strict=True):
-        if item in index:
-            found[query][index[item]] = grade
-    return found
-
-
-class FirstItems(NamedTuple):
-    """The first items of each query of a run, as ids. missing: queries without a list. unknown: those that do not count."""
-
-    queries: tuple[str, ...]
-    top: Ranking
-    missing: list[str]
-    unknown: list[str]
-    notes: tuple[str, ...]
-
-
-def first_items(name: str, run: Any, judgments: Judgments | None, depth: int | None, options: BeyondOptions) -> FirstItems:
-    """The first `depth` items of each query: of the judgments, or of the run without them; None for all its items.
-
-    The run is read twice where its queries or its depth are not known, and never held whole. Raises NothingToEvaluate where none
-    of the queries is in the run.
-    """
-    known = None if judgments is None else judgments.queries
-    if known is None or depth is None:
-        first = _hits(run, known or (_NO_QUERY,), 0, options).hits
-        known = tuple(sort_ids(first.unknown)) if known is None else known
-        lengths = [*first.unknown.values(), *first.retrieved.tolist()] if judgments is None else first.retrieved.tolist()
-        depth = depth or max(lengths, default=1)
-    found = _hits(run, known, max(depth or 1, 1), options)
-    hits, top = found.hits, found.hits.top
-    if top is None or not hits.present.any():
-        raise NothingToEvaluate(f"{name}: none of its {len(hits.unknown)} queries has judgments; are ids written in two ways?")
-    missing = [query for query, present in zip(known, hits.present.tolist(), strict=True) if not present]
-    return FirstItems(known, top, missing, sort_ids(hits.unknown), found.notes)
-
-
-def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -> io.FoundHits:
-    """The run's first items of these queries; nothing counts as judged."""
-    nothing = Judgments.from_rows([], [], [], all_queries=queries)
-    if isinstance(run, (str, Path)) and (files := run_files(run)):
-        return find_hits_in_shards(files, nothing, options.run_format, io.Request(keep=keep, duplicates=options.duplicates))
-    return io.find_hits(run, nothing, format=options.run_format, keep=keep, duplicates=options.duplicates)
-
-
-def lists_of(name: str, first: FirstItems, about: ItemAttributes) -> ItemLists:
-    """The codes of the first items. Raises BadInput for one that is not in the catalogue, or lacks categories or a vector."""
-    top, depth = first.top, int(np.diff(first.top.offsets).max(initial=1))
-    codes = np.full((len(first.queries), depth), -1, dtype=np.int64)
-    place = {query: row for row, query in enumerate(first.queries)}
-    flat = np.array([about.index[item] for item in top.items], dtype=np.int64)
-    rows = np.repeat(np.array([place[query] for query in top.queries], dtype=np.int64), np.diff(top.offsets))
-    codes[rows, np.arange(len(flat)) - np.repeat(top.offsets[:-1], np.diff(top.offsets))] = flat
-    view = ItemLists(first.queries, codes, about)
-    categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
-    row = "add a row, with an empty category for an item without one"
-    lacking = {
-        f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
-        f"{categories} lacks; {row}": about.categories and about.categories.listed,
-        f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
-    }
-    for what, has in lacking.items():
-        if has is not None and not has[flat].all():
-            row = int(np.flatnonzero(~has[flat])[0])
-            raise BadInput(f"{name}: query {first.queries[int(rows[row])]!r} lists {top.items[row]!r}, which {what}.")
-    return view
+def _query_items(judgments: Judgments, index: Mapping[str, int], *, liked: bool = False) -> QueryItems:
+    """The known items of each query. liked: those with a grade above 0."""
+    codes = np.fromiter(map(index.get, judgments.items, repeat(-1)), dtype=np.int64, count=len(judgments.items))
+    kept = (codes >= 0) & (judgments.grades > 0) if liked else codes >= 0
+    return QueryItems.of(judgments.queries, judgments.query_of_row[kept], codes[kept], judgments.grades[kept])

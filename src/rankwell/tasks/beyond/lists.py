@@ -1,10 +1,11 @@
 """The lists that a run retrieves, as codes of items; and the lists of a whole run, taken together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadUsage
@@ -16,7 +17,7 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ItemLists:
-    """The first items of each query. codes: (queries, depth) items, best first, -1 behind the end of a list."""
+    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end of a list."""
 
     queries: tuple[str, ...]
     codes: Ints
@@ -30,20 +31,74 @@ class ItemLists:
         """(queries, k or fewer) the first k items."""
         return self.codes[:, :k]
 
-    def blocks(self, k: int | None, width: int) -> Iterator[tuple[slice, Ints]]:
-        """The first k items of some queries at a time, so that `width` numbers for each item fit in memory."""
+    def cells(self, k: int | None) -> tuple[Ints, Ints, Ints]:
+        """The first k items one list behind the other: the row, the rank from 0 and the code of each."""
         codes = self.first(k)
-        size = max(_CELLS // max(codes.shape[1] * width, 1), 1)
-        for start in range(0, len(codes), size):
-            yield slice(start, start + size), codes[start : start + size]
+        rows, ranks = np.nonzero(codes >= 0)
+        return rows, ranks, codes[rows, ranks]
+
+    def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
+        """(items,) as of `ExposureCounts`, of these lists alone."""
+        counts = ExposureCounts(self.about, [(k, discount)])
+        counts.add(self)
+        return counts.exposure(k, discount, p)
+
+    def blocks(self, width: int) -> Iterator[tuple[slice, "ItemLists"]]:
+        """The lists of some queries at a time, so that `width` numbers for each query fit in memory."""
+        size = max(_CELLS // max(width, 1), 1)
+        for start in range(0, len(self.codes), size):
+            rows = slice(start, start + size)
+            yield rows, replace(self, queries=self.queries[rows], codes=self.codes[rows])
+
+
+class ExposureCounts:
+    """Counts of each item in lists that are added block by block, by rank where a discount weighs ranks.
+
+    They are integers, so that neither blocks nor the order of lists change a sum. needs: cut-offs and discounts of the measures.
+    """
+
+    def __init__(self, about: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]) -> None:
+        self.about = about
+        self._counts: dict[tuple[int | None, bool], list[Ints]] = {(k, name != "none"): [] for k, name in needs}
+
+    def add(self, lists: "ItemLists") -> None:
+        """Counts the items of further lists."""
+        for (k, by_rank), counts in self._counts.items():
+            codes = lists.first(k)
+            for rank, listed in enumerate(codes.T if by_rank else [codes]):
+                found = np.bincount(listed[listed >= 0], minlength=len(self.about.items))
+                if rank == len(counts):
+                    counts.append(found)
+                else:
+                    counts[rank] = _sum(counts[rank], found)
+
+    def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
+        """(items,) the weights of the ranks that each item has in all lists; items beyond the known ones come behind them."""
+        counts = self._counts[k, discount != "none"]
+        weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
+        for weight, found in zip(weights.tolist(), counts, strict=True):
+            total = _sum(total, weight * found)
+        return total
+
+
+def _sum(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """The sum of two columns, of which one may have further items."""
+    if len(one) < len(other):
+        one, other = other, one
+    found = one.copy()
+    found[: len(other)] += other
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class ListCollections:
-    """The lists of whole runs. queries: a name for each collection, of which the measures have one value."""
+    """The lists of whole runs. queries: a name for each collection, of which the measures have one value.
+
+    lists: of each collection, or the counts of lists that are not kept.
+    """
 
     queries: tuple[str, ...]
-    lists: tuple[ItemLists, ...]
+    lists: tuple[ItemLists | ExposureCounts, ...]
 
     def take(self, queries: Ints) -> "ListCollections":
         """The view of some collections only, in the order given by their indices."""
@@ -51,13 +106,9 @@ class ListCollections:
         return ListCollections(tuple(self.queries[each] for each in chosen), tuple(self.lists[each] for each in chosen))
 
     def exposures(self, k: int | None, discount: Discount, p: float) -> Iterator[tuple[ItemAttributes, Floats]]:
-        """Of each collection the (items,) exposure of every known item: the weights of the ranks that it has in all lists."""
+        """Of each collection the (items,) exposure of every item: the weights of the ranks that it has in all lists."""
         for each in self.lists:
-            codes = each.first(k)
-            weights = np.broadcast_to(rank_weights(codes.shape[1], discount, p), codes.shape)
-            kept = codes >= 0
-            exposure = np.bincount(codes[kept], weights=weights[kept], minlength=len(each.about.items))
-            yield each.about, exposure.astype(np.float64, copy=False)
+            yield each.about, each.exposure(k, discount, p)
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:

@@ -33,24 +33,36 @@ def intra_list_diversity(
     >>> intra_list_diversity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), categories=labels))).tolist()
     [0.5]
     """
-    values = np.full(len(view.queries), math.nan)
-    labels = view.about.labels("categories", "ILD") if by == "categories" else None
-    vectors = None if labels else view.about.directions("ILD(by='embeddings')")
-    width = len(labels.names) if labels else vectors.shape[1] if vectors is not None else 0
-    for rows, codes in view.blocks(k, max(width, view.first(k).shape[1])):
-        has = labels.has(codes) if labels else np.where(codes[..., None] < 0, 0, vectors[codes] if vectors is not None else 0)
-        shared = has @ has.transpose(0, 2, 1)
-        if labels:
-            sizes = has.sum(axis=-1)
-            union = sizes[:, :, None] + sizes[:, None, :] - shared
-            distance = np.where(union > 0, 1 - ratio(shared, union), 0)
-        else:
-            distance = 1 - shared
-        kept = codes >= 0
-        pairs = np.triu(kept[:, :, None] & kept[:, None, :], 1)
-        n = pairs.sum(axis=(1, 2))
-        values[rows] = np.where(n > 0, ratio(np.where(pairs, distance, 0).reshape(len(codes), -1).sum(axis=1), n), math.nan)
-    return np.clip(values, 0, 2)
+    sizes = (view.first(k) >= 0).sum(axis=1)
+    pairs = sizes * (sizes - 1) / 2
+    distances = _category_distances(view, k) if by == "categories" else _angular_distances(view, k, pairs)
+    return np.where(pairs > 0, np.clip(ratio(distances, pairs), 0, 2), math.nan)
+
+
+def _category_distances(view: ItemLists, k: int | None) -> Floats:
+    """(queries,) the sum of the Jaccard distances of all pairs."""
+    labels, depth = view.about.labels("categories", "ILD"), view.first(k).shape[1]
+    totals = np.zeros(len(view.queries))
+    for rows, block in view.blocks(depth * labels.words):
+        codes = block.first(k)
+        sets, kept = labels.bits(codes), codes >= 0
+        for apart in range(1, depth):
+            one, other = sets[:, apart:], sets[:, :-apart]
+            shared, union = (np.bitwise_count(each).sum(axis=-1, dtype=np.int64) for each in (one & other, one | other))
+            # Items are at the beginning of a list, so that the later one of a pair decides whether there is one.
+            distance = np.where(kept[:, apart:] & (union > 0), 1 - ratio(shared, union), 0)
+            totals[rows] += distance.sum(axis=1)
+    return totals
+
+
+def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
+    """(queries,) the sum of 1 less the cosine of all pairs: that of all products is half of |sum|² less the number of items."""
+    vectors, products = view.about.directions("ILD(by='embeddings')"), np.zeros(len(view.queries))
+    for rows, block in view.blocks(view.first(k).shape[1] * vectors.shape[1]):
+        codes = block.first(k)
+        whole = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
+        products[rows] = ((whole * whole).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
+    return pairs - products
 
 
 @measure(
@@ -69,28 +81,26 @@ def miscalibration(
     without items, or without interactions with items that have a category.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["drama"]})
-    >>> about = ItemAttributes(items=("a", "b"), categories=labels, popularity=np.ones(2, int), histories={"u": np.array([0, 1])})
+    >>> seen = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
+    >>> about = ItemAttributes(items=("a", "b"), categories=labels, histories=seen)
     >>> miscalibration(ItemLists(("u",), np.array([[1, 0]]), about)).round(6).tolist()
     [0.0]
     """
     check_share("alpha", alpha)
     labels = view.about.labels("categories", "Miscalibration")
-    view.about.interactions("Miscalibration")
     values = np.full(len(view.queries), math.nan)
-    for rows, codes in view.blocks(k, len(labels.names)):
-        listed = (labels.shares(codes) * rank_weights(codes.shape[1], discount, p)[:, None]).sum(axis=1)
-        known = np.zeros_like(listed)
-        for place, query in enumerate(view.queries[rows]):
-            known[place] = labels.shares(view.about.histories.get(query, _NOTHING)).sum(axis=0)
+    histories = view.about.interacted("Miscalibration")
+    for rows, block in view.blocks(len(labels.names)):
+        n, (owners, ranks, codes) = len(block.queries), block.cells(k)
+        listed = labels.sums(owners, codes, rank_weights(block.codes.shape[1], discount, p)[ranks], n)
+        seen, users = histories.entries(histories.rows(block.queries))
+        known = labels.sums(users, histories.codes[seen], np.ones(len(seen)), n)
         wanted, got = (ratio(each, each.sum(axis=1, keepdims=True)) for each in (known, listed))
         ratios = ratio(wanted, (1 - alpha) * got + alpha * wanted)
         terms = np.where(wanted > 0, wanted * np.log(np.where(wanted > 0, ratios, 1)), 0)
         defined = (known.sum(axis=1) > 0) & (listed.sum(axis=1) > 0)
         values[rows] = np.where(defined, np.maximum(terms.sum(axis=1), 0), math.nan)
     return values
-
-
-_NOTHING = np.zeros(0, dtype=np.int64)

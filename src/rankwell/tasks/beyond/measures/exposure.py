@@ -1,14 +1,13 @@
 """Measures of the exposure that each list gives to groups of items or to items, against what they should have."""
 
 import math
-from collections.abc import Iterator
-from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.tasks.beyond.attributes import ItemLabels, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
 By = Literal["groups", "items"]
@@ -49,11 +48,12 @@ def attention_weighted_rank_fairness(
     groups = view.about.labels("groups", "AWRF")
     wanted = np.ones(len(groups.names))
     if target == "catalogue":
-        wanted = groups.shares(view.about.catalogue("AWRF")).sum(axis=0)
+        catalogue = view.about.catalogue("AWRF")
+        wanted = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)[0]
     wanted = wanted / wanted.sum()
     values = np.full(len(view.queries), math.nan)
-    for rows, codes in view.blocks(k, len(groups.names)):
-        given = (groups.shares(codes) * rank_weights(codes.shape[1], discount, p)[:, None]).sum(axis=1)
+    for rows, block in view.blocks(len(groups.names)):
+        given = _of_groups(block, k, groups, rank_weights(block.codes.shape[1], discount, p))
         total = given.sum(axis=1, keepdims=True)
         given = given / np.where(total > 0, total, 1)
         middle = (given + wanted) / 2
@@ -68,52 +68,73 @@ def _divergence(part: Floats, whole: Floats) -> Floats:
     return (part * np.log(quotient)).sum(axis=-1)
 
 
-class QueryExposures(NamedTuple):
-    """The exposure that one list gives and the one that it should give. groups: of groups, else of items of the list alone.
+def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, weights: Floats) -> Floats:
+    """(queries, groups) the exposure that each list gives to groups. weights: of the ranks."""
+    owners, ranks, codes = view.cells(k)
+    return groups.sums(owners, codes, weights[ranks], len(view.queries))
 
-    size: the sum of the squares of the exposure that all items should have.
+
+class QueryExposures(NamedTuple):
+    """The exposure that lists give and the one that they should give: (queries, groups), or (queries, k) of the listed items.
+
+    sizes: (queries,) the sum of the squares of the exposure that all groups or items should have.
     """
 
     given: Floats
     expected: Floats
-    size: float
+    sizes: Floats
 
 
-def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: str) -> Iterator[QueryExposures]:
-    """The exposures of each query, of its groups or of its items.
+def _exposures(view: ItemLists, k: int | None, p: float, groups: ItemLabels | None, measure_name: str) -> QueryExposures:
+    """The exposures of the groups, or without them of the items.
 
     Items of one grade should all have the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
     """
-    catalogue, grades = view.about.catalogue(measure_name), view.about.judged(measure_name)
-    n, groups = len(catalogue), view.about.labels("groups", measure_name) if by == "groups" else None
-    of_all = groups.shares(catalogue).sum(axis=0) if groups else None
-    for query, listed in zip(view.queries, view.first(k), strict=True):
-        codes = listed[listed >= 0]
-        weights = rank_weights(len(codes), "geometric", p)
-        target, rest = _targets({code: grade for code, grade in grades.get(query, {}).items() if grade > 0}, n, p)
-        if groups is None or of_all is None:
-            squares = sum(each * each for each in target.values()) + (n - len(target)) * rest * rest
-            yield QueryExposures(weights, np.array([target.get(code, rest) for code in codes.tolist()]), squares)
-            continue
-        own = np.fromiter(target, dtype=np.int64, count=len(target))
-        further = np.fromiter(target.values(), dtype=np.float64, count=len(target)) - rest
-        expected = rest * of_all + (groups.shares(own) * further[:, None]).sum(axis=0)
-        yield QueryExposures((groups.shares(codes) * weights[:, None]).sum(axis=0), expected, float(expected @ expected))
+    catalogue, codes = view.about.catalogue(measure_name), view.first(k)
+    own, rest = _targets(view, len(catalogue), p, measure_name)
+    weights = rank_weights(codes.shape[1], "geometric", p)
+    if groups is None:
+        squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
+        others = len(catalogue) - np.bincount(own.owners, minlength=len(codes))
+        relevant = listed_values(own.owners, own.codes, own.values, codes)
+        expected = np.where(relevant > 0, relevant, rest[:, None])
+        return QueryExposures((codes >= 0) * weights, expected, squares + others * rest * rest)
+    of_all = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)
+    expected = rest[:, None] * of_all + groups.sums(own.owners, own.codes, own.values - rest[own.owners], len(codes))
+    return QueryExposures(_of_groups(view, k, groups, weights), expected, (expected * expected).sum(axis=1))
 
 
-def _targets(grades: dict[int, float], n: int, p: float) -> tuple[dict[int, float], float]:
-    """The exposure that each relevant item should have, and that of every other."""
-    found: dict[int, float] = {}
-    ranked = sorted(grades, key=lambda code: (-grades[code], code))
-    for _, level in groupby(ranked, key=grades.__getitem__):
-        same = list(level)
-        found |= dict.fromkeys(same, _mean_exposure(len(found), len(found) + len(same), p))
-    return found, _mean_exposure(len(found), n, p) if n > len(found) else 0.0
+class _Targets(NamedTuple):
+    """The exposure that each relevant item should have: its list's row, its code and its value, ascending by row and code."""
+
+    owners: Ints
+    codes: Ints
+    values: Floats
 
 
-def _mean_exposure(start: int, stop: int, p: float) -> float:
-    """The mean exposure of the ranks from start + 1 to stop."""
-    return 1.0 if p == 1 else (p**start - p**stop) / (1 - p) / (stop - start)
+def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Targets, Floats]:
+    """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other item."""
+    grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
+    entries, owners = grades.entries(grades.rows(view.queries))
+    kept = (grades.values[entries] > 0) & (True if in_catalogue is None else in_catalogue[grades.codes[entries]])
+    entries, owners = entries[kept], owners[kept]
+    counts = np.bincount(owners, minlength=len(view.queries))
+    order = np.lexsort((-grades.values[entries], owners))
+    places, level = position_in_segment(offsets_of(counts)), grades.values[entries][order]
+    # Relevant items by query and grade: a level begins with another query or another grade.
+    starts = np.flatnonzero((places == 0) | (np.diff(level, prepend=np.inf) != 0))
+    sizes = np.diff(starts, append=len(level))
+    values = np.empty(len(level))
+    values[order] = np.repeat(_mean_exposures(places[starts], places[starts] + sizes, p), sizes)
+    rest = np.where(counts < n, _mean_exposures(counts, np.maximum(n, counts + 1), p), 0.0)
+    return _Targets(owners, grades.codes[entries], values), rest
+
+
+def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
+    """The mean exposure of the ranks from start + 1 to stop, of each range."""
+    if p == 1:
+        return np.ones(len(starts))
+    return (np.power(p, starts) - np.power(p, stops.astype(np.float64))) / (1 - p) / (stops - starts)
 
 
 @measure("EED", source=_DIAZ, scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL)
@@ -130,11 +151,12 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     >>> exposure_disparity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), groups=groups))).tolist()
     [1.25]
     """
-    groups = view.about.labels("groups", "EED") if by == "groups" else None
-    values = np.zeros(len(view.queries))
-    for rows, codes in view.blocks(k, len(groups.names) if groups else 1):
-        weights = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
-        given = weights if groups is None else (groups.shares(codes) * weights[:, :, None]).sum(axis=1)
+    weights, codes = rank_weights(view.first(k).shape[1], "geometric", p), view.first(k)
+    if by == "items":
+        return ((codes >= 0) * weights**2).sum(axis=1)
+    groups, values = view.about.labels("groups", "EED"), np.zeros(len(view.queries))
+    for rows, block in view.blocks(len(groups.names)):
+        given = _of_groups(block, k, groups, weights)
         values[rows] = (given * given).sum(axis=1)
     return values
 
@@ -147,14 +169,19 @@ def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ expected². p, by: as for `EED`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades={"u": {0: 1.0}})
+    >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
+    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
     >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), about), by="items").tolist()
     [1.25]
     """
-    found = [float(each.given @ each.expected) for each in _exposures(view, k, p, by, "EER")]
-    return np.array(found, dtype=np.float64)
+    groups = view.about.labels("groups", "EER") if by == "groups" else None
+    values = np.zeros(len(view.queries))
+    for rows, block in view.blocks(len(groups.names) if groups else view.codes.shape[1]):
+        found = _exposures(block, k, p, groups, "EER")
+        values[rows] = (found.given * found.expected).sum(axis=1)
+    return values
 
 
 @measure(
@@ -166,11 +193,16 @@ def exposure_loss(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: 
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades={"u": {0: 1.0}})
+    >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
+    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
     >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), about), by="items").tolist()
     [0.5]
     """
-    found = _exposures(view, k, p, by, "EEL")
-    return np.array([max(float(each.given @ each.given - 2 * (each.given @ each.expected)) + each.size, 0) for each in found])
+    groups = view.about.labels("groups", "EEL") if by == "groups" else None
+    values = np.zeros(len(view.queries))
+    for rows, block in view.blocks(len(groups.names) if groups else view.codes.shape[1]):
+        given, expected, sizes = _exposures(block, k, p, groups, "EEL")
+        values[rows] = np.maximum((given * given - 2 * given * expected).sum(axis=1) + sizes, 0)
+    return values

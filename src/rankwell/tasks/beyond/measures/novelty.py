@@ -75,16 +75,15 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     with as many users the one with the first id, by its bytes, is the more popular.
 
     >>> import numpy as np
-    >>> from rankwell.tasks.beyond.attributes import ItemAttributes
+    >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8, grades={"u": {0: 1.0, 1: 1.0}})
+    >>> judged = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
+    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)
     >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
     [0.5]
     """
-    counts, grades = view.about.interactions("Serendipity"), view.about.judged("Serendipity")
-    expected = set(np.argsort(-counts, kind="stable")[: k if head is None else head].tolist())
-    values: list[float] = []
-    for query, codes in zip(view.queries, view.first(k).tolist(), strict=True):
-        own = grades.get(query, {})
-        values.append(sum(code >= 0 and own.get(code, 0) >= rel and code not in expected for code in codes) / k)
-    return np.array(values, dtype=np.float64)
+    counts, grades, codes = view.about.interactions("Serendipity"), view.about.judged("Serendipity"), view.first(k)
+    expected = np.zeros(len(counts), dtype=np.bool_)
+    expected[np.argsort(-counts, kind="stable")[: k if head is None else head]] = True
+    useful = grades.values_of(grades.rows(view.queries), codes) >= rel
+    return (useful & (codes >= 0) & ~expected[codes]).sum(axis=1) / k

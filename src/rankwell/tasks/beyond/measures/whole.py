@@ -88,7 +88,7 @@ def entropy(
     """
     values: list[float] = []
     for _, exposure in view.exposures(k, discount, p):
-        shares = exposure[exposure > 0] / max(exposure.sum(), 1e-300)
+        shares = np.sort(exposure[exposure > 0]) / max(exposure.sum(), 1e-300)
         nats = -float((shares * np.log(shares)).sum()) + 0.0
         divisor = {"bits": math.log(2), "nats": 1.0, "mean": float(max(len(shares), 1))}[form]
         values.append(max(nats, 0.0) / divisor if len(shares) else _NONE)
