@@ -143,6 +143,7 @@ def test_what_search_writes_as_hdf5_is_read_for_recall(tmp_path: Path, monkeypat
     assert [row[:2] for row in rows_of(read_ranking(f"{truth}:3"))] == [row[:2] for row in rows_of(near)]
     assert rankwell.evaluate(str(truth), found, ["R@3", "R@5"], intervals="none").summary[0]["mean"] == pytest.approx(3 / 5)
     assert rankwell.evaluate(f"{truth}:3", found, ["R@3"], intervals="none").summary[0]["mean"] == 1.0
+    assert rankwell.evaluate(str(truth), f"{truth}:neighbors", ["R@5"], intervals="none").summary[0]["mean"] == 1.0
     with pytest.raises(BadInput, match="'9': expected a number of first neighbours, from 1 to 5"):
         read_judgments(f"{truth}:9")
 

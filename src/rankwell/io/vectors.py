@@ -140,7 +140,7 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
 
 
 def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str], Ints]:
-    """Queries, items and ranks of ann-benchmarks' lists, all named by position; a part is the number of first neighbours."""
+    """Queries, items and ranks of the lists of ann-benchmarks, named by position. A part is their data set or their length."""
     h5py = _h5py()
     with _parsing("the HDF5 file"), h5py.File(source.file or Path(), "r") as file:
         if "neighbors" not in file or not isinstance(file["neighbors"], h5py.Dataset):
@@ -150,9 +150,10 @@ def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str],
         found = _hdf5_array(source.file or Path(), file["neighbors"])
         if found.ndim != 2 or found.dtype.kind not in "iu":
             raise BadInput(f"'neighbors' has the shape {found.shape} of {found.dtype}; expected integers, (queries, neighbours).")
-        if request.part and not (request.part.isdecimal() and 0 < int(request.part) <= found.shape[1]):
-            raise BadInput(f"{request.part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}.")
-        near = np.array(found[:, : int(request.part or found.shape[1])], dtype=np.int64)
+        part = "" if request.part == "neighbors" else request.part
+        if part and not (part.isdecimal() and 0 < int(part) <= found.shape[1]):
+            raise BadInput(f"{part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}.")
+        near = np.array(found[:, : int(part or found.shape[1])], dtype=np.int64)
     if near.min(initial=0) < -1:
         raise BadInput(f"'neighbors' has the position {near.min()}; expected positions from 0, and -1 after the end of a list.")
     rows, ranks = np.nonzero(near >= 0)

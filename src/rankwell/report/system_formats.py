@@ -161,11 +161,14 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each.warning:
         found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
     own = " ".join(part for part in (interval, table.beside(each)) if part)
-    # Figures with and without letters end at one place.
-    room = "a" * (max(len(table.marks(other)) for other in table.cells if other.dataset == each.dataset) - len(marks))
-    letters = f"<sup>{marks}</sup>" if marks else ""
-    letters += f'<sup class="room" aria-hidden="true">{room}</sup>' if room else ""
-    return found + letters + (f" <small>{own}</small>" if own else "")
+    # Figures with and without letters end at one place, and what is below them there, too.
+    most = max(len(table.marks(other)) for other in table.cells if other.dataset == each.dataset)
+    letters = (f"<sup>{marks}</sup>" if marks else "") + _room(most - len(marks))
+    return found + letters + (f" <small>{own}{_room(most)}</small>" if own else "")
+
+
+def _room(letters: int) -> str:
+    return f'<sup class="room" aria-hidden="true">{"a" * letters}</sup>' if letters > 0 else ""
 
 
 def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:

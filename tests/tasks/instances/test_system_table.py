@@ -163,6 +163,17 @@ def test_marks_are_those_of_the_exact_test_after_holm(run, tmp_path: Path) -> No
     assert found == wanted
 
 
+def test_intervals_end_below_their_figures_whatever_letters_follow_these() -> None:
+    figures = {"a": ("b", "c"), "b": ("c",), "c": ()}
+    cells = [SystemFigure(name, "m", 50.0, 12, ci_low=40.0, ci_high=60.0, better_than=than) for name, than in figures.items()]
+    html = render_system_tables([SystemTable("P@1", "MP@1", cells)], "html")
+
+    found = re.findall(r'<td class="number" data-value="50.0">(.*?)</td>', html)
+    after = [[len("".join(re.findall("<sup[^>]*>(.*?)</sup>", part))) for part in cell.split("<small>")] for cell in found]
+    assert after == [[2, 2]] * 3
+    assert "".join(re.findall("<sup>(.*?)</sup>", found[0])) == "bc"
+
+
 def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run, tmp_path: Path) -> None:
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import figure
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import Measurement
@@ -135,11 +136,13 @@ def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> list[str
     """The notes on what other processes used while the engine was asked, and at how many settings that was too much."""
     settings = range(len(measured.settings.settings))
     share = busy_share(measured, [each for setting in settings for each in measured.reports(setting, measured.rounds)])
-    notes = [] if share is None else [f"other processes used {share:.0%} of one processor while the engine was asked"]
+    used = "" if share is None else f"other processes used {figure(100 * share, 'percent')} % of one processor"
+    notes = [f"{used} while the engine was asked"] if used else []
     busy = [each.others for each in costs if each.others is not None]
     if busy:
         at = f"at {len(busy)} of {len(costs)} settings" if len(costs) > 1 else "after the first round"
-        notes.append(f"other processes used up to {max(busy):.0%} of a processor {at}, marked beside their percentiles")
+        used = f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor"
+        notes.append(f"{used} {at}, marked beside their percentiles")
     return notes
 
 

@@ -88,7 +88,7 @@ class JudgeComparison:
         return [
             {f"{first} \\ {second}": f"{grade:g} {grades[grade]}"}
             | {
-                f"{other:g}": f"{100 * self.confusion[row, column]:.1f} % ({self.sample_confusion[row, column]:.0f})"
+                f"{other:g}": f"{_share(self.confusion[row, column])} ({self.sample_confusion[row, column]:.0f})"
                 for column, other in enumerate(grades)
             }
             for row, grade in enumerate(grades)
@@ -139,6 +139,10 @@ def rated_items(lines: Sequence[JournalLine], known: KnownGrades | None = None) 
         own = {line.pair: line.grade for line in lines if line.judge == judge and (line.is_answer or line.purpose == "gold")}
         both = {pair: [grade, known.get(pair[0], {}).get(pair[1])] for pair, grade in own.items()} if known else {}
         yield replace(_common((judge, "known grades"), both), is_sample=False)
+
+
+def _share(share: float) -> str:
+    return f"{figure(100 * share, 'percent')} %"
 
 
 def _common(raters: tuple[str, str], grades: Mapping[Pair, Sequence[float | None]]) -> RatedItems:
