@@ -161,7 +161,7 @@ oldest: $(RELEASE)/installed
 	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --resolution lowest-direct .
 	$(RELEASE)/bin/uv pip freeze --quiet --python $(OLDEST) | grep -v '^rankwell ' | tee $(OLDEST)/versions.txt
 	$(OLDEST)/bin/python tools/installed.py
-	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --constraint $(OLDEST)/versions.txt pytest hypothesis pytest-xdist mpmath pandas pyarrow
+	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --constraint $(OLDEST)/versions.txt pytest hypothesis pytest-xdist mpmath pandas polars pyarrow rapidfuzz
 	$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" --ignore=tests/core/test_catalogue.py $(OLDEST_TESTS)
 
 clean:

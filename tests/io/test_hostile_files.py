@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -467,7 +468,7 @@ def test_frames_that_are_not_a_table_of_named_columns_are_refused():
         table["score"],
         frame["score"],
         table.schema,
-        pandas.DataFrame({"query": ["q"], "item": ["a"], "score": [10**400]}),
+        pandas.DataFrame({"query": ["q"], "item": ["a"], "score": pandas.Series([10**400], dtype=object)}),
     ):
         with pytest.raises(BadInput) as caught:
             rw.evaluate({"q": {"a": 1}}, odd)
@@ -634,6 +635,7 @@ FATAL = (
 """A Parquet file with a number that DuckDB 2.0.0 does not survive: its database takes no further statement."""
 
 
+@pytest.mark.skipif(duckdb.__version__.startswith("1."), reason="only DuckDB 2 reads the size that ends its database")
 def test_a_file_that_ends_the_database_of_duckdb_is_refused_and_the_next_one_is_read(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(zlib.decompress(base64.b64decode(FATAL)))
     (tmp_path / "good.csv").write_text("query,item,grade\nq,d,1\n")
