@@ -99,6 +99,7 @@ sanitize: $(VENV)/installed-$(EXTRAS)
 # Values against other packages on fresh draws, and the scripts of the guides to migration, each in an environment of its own.
 peers: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/peers.py --seed $(SEED)
+	$(BIN)/python tools/peers_pinned.py --seed $(SEED)
 	$(BIN)/python tools/migrations.py
 
 # What tests/hardening/cases.py came to at an earlier revision, and what it comes to today.
