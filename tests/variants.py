@@ -32,6 +32,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "n_items": (1000,),
     "alpha": (0.01, 0.3),
     "head": (2, 30, None),
+    "encoder": ("oracles.answer_texts:letters",),
+    "judge": ("oracles.answer_texts:same_length",),
 }
 
 

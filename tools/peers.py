@@ -1,11 +1,14 @@
 """Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1] [--seed N] [--only WORDS]
 
 pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in tests/oracles/answers.py, and plain
-loops for nearest neighbours. Without --seed the time chooses one, which is printed. Exit 1 where a value differs.
+loops for nearest neighbours. RecBole runs in a pinned environment, which the first run installs.
+Without --seed the time chooses one, which is printed. Exit 1 where a value differs.
 """
 
 import argparse
+import json
 import math
+import subprocess
 import sys
 import time
 import warnings
@@ -136,7 +139,46 @@ def neighbours(rng: Random) -> Iterator[Difference | None]:
     yield f"{metric}, k={k}: {ours}, by hand {expected}" if ours != expected else None
 
 
-PEERS = {"pytrec_eval": measures, "SciPy": statistics, "answer scripts": answers, "neighbours": neighbours}
+_RUN = """
+import json, sys
+sys.path.insert(0, "tests/golden")
+import {module}
+print(json.dumps({module}.{call}(json.load(sys.stdin))))
+"""
+
+
+def _theirs(name: str, packages: tuple[str, ...], module: str, call: str, cases: Any) -> Any:
+    """The result of a function of a script of tests/golden for cases, in a pinned environment of its own in build/full-run."""
+    from engines.environments import environment
+
+    python = environment(name, packages, with_rankwell=False) / "python"
+    words = [str(python), "-c", _RUN.format(module=module, call=call)]
+    given = json.dumps(cases)
+    done = subprocess.run(words, cwd=ROOT, input=given, capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def _beyond(rng: Random, tool: str, packages: tuple[str, ...], words: dict[str, str]) -> Iterator[Difference | None]:
+    """The figures of a recommender library for drawn lists. words: its names -> measures."""
+    import rankwell as rw
+    from golden import make_beyond
+
+    case = make_beyond.drawn(rng)
+    theirs = _theirs(f"peer-{tool}", packages, "make_beyond", tool, case)
+    seen = {user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()}
+    for name, value in theirs.items():
+        measure = words[name.partition("@")[0]]
+        found = rw.evaluate_beyond(case["lists"], measure, catalogue=case["items"], interactions=seen, intervals="none")[measure]
+        yield f"{measure}: {found!r}, {tool}'s {name} {value!r}" if abs(found - value) > 1e-9 else None
+
+
+def recbole(rng: Random) -> Iterator[Difference | None]:
+    """RecBole's coverage, Gini index, entropy and popularity."""
+    words = {"itemcoverage": "ItemCoverage@5", "giniindex": "Gini(divisor='n')@5", "shannonentropy": "Entropy(form='mean')@5"}
+    yield from _beyond(rng, "recbole", ("torch==2.13.0", "recbole==1.2.1"), words | {"averagepopularity": "Popularity@5"})
+
+
+PEERS = {"pytrec_eval": measures, "SciPy": statistics, "answer scripts": answers, "neighbours": neighbours, "RecBole": recbole}
 
 
 def main() -> int:

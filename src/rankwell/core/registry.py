@@ -281,7 +281,7 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 _LARGEST = 2**53 - 1
-_WORDS = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
+_WORDS = {int: "an integer", float: "a number", bool: "True or False", str: "a string", NoneType: "None"}
 
 
 def _check(entry: MeasureEntry, parameter: inspect.Parameter, value: Any, text: str) -> Any:
@@ -293,7 +293,7 @@ def _check(entry: MeasureEntry, parameter: inspect.Parameter, value: Any, text: 
             return None
         if get_origin(kind) is Literal and isinstance(value, str) and value in get_args(kind):
             return value
-        if kind is bool and isinstance(value, bool):
+        if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
             return value
         number = _number(value)
         if kind is int and number is not None and number.is_integer() and abs(number) <= _LARGEST:

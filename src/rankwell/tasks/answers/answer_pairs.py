@@ -165,7 +165,7 @@ class AnswerPairs(_Lists):
     offsets: (questions + 1,) where the ranked answers of each begin; texts: None or blank says that there is none; documents,
     starts, ends: as of the right answers. no_answer: (questions,) how likely there is no answer, NaN where unknown.
     retrieved: (questions,) whether what an answer needs was retrieved, or None where that is unknown.
-    positions: why rules about positions cannot be applied, or the empty string.
+    questions: their texts, None where unknown. positions: why rules about positions cannot be applied, or the empty string.
     """
 
     queries: tuple[str, ...]
@@ -183,6 +183,7 @@ class AnswerPairs(_Lists):
     ends: Ints
     no_answer: Floats
     retrieved: Bools | None = None
+    questions: tuple[str | None, ...] = ()
     positions: str = ""
     cache: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
 
@@ -233,6 +234,7 @@ class AnswerPairs(_Lists):
             ends=predictions.ends[given],
             no_answer=np.append(no_answer, np.nan)[columns],
             retrieved=known,
+            questions=questions.texts,
             positions=_without_positions(questions, predictions),
         )
         return view.take(np.flatnonzero(~lost)) if missing == "skip" else view
@@ -243,7 +245,7 @@ class AnswerPairs(_Lists):
         rows, offsets = gather(self.offsets, queries) if single is None else (single, np.arange(len(single) + 1))
         columns: dict[str, Any] = {}
         for chosen, names in (
-            (queries, ("queries", "impossible", "missing", "no_answer", "retrieved")),
+            (queries, ("queries", "impossible", "missing", "no_answer", "retrieved", "questions")),
             (gold, ("golds", "gold_documents", "gold_starts", "gold_ends")),
             (rows, ("texts", "documents", "starts", "ends")),
         ):

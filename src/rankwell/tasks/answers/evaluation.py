@@ -23,6 +23,7 @@ from rankwell.store import STDIN, Source
 from rankwell.tasks.answers import thresholds
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Questions, unmatched
 from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
+from rankwell.tasks.answers.measures.answers_texts import libraries
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, hardest, outcomes
 from rankwell.tasks.answers.plan import AnswerPlan, compares_positions
@@ -297,6 +298,7 @@ class _AnswerEvaluation:
             rules["ties"] = builder.ties(retriever.ties)
         if reader is not None:
             rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}
+            rules |= libraries(each.measure for each in measures.reader)
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
         about = {"questions": len(self.questions.ids), **answerable_counts(self._impossible)}

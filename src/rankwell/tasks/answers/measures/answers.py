@@ -17,7 +17,7 @@ NoAnswer = Literal["blank", "explicit", "normalized", "squad2", "wrong", "never"
 Population = Literal["all", "answerable", "impossible"]
 Retrieval = Literal["ignored", "only", "required"]
 
-_EXEMPT = {
+EXEMPT = {
     "empty": "an impossible question is answered rightly by an empty list",
     "unjudged tail": "an empty list is not an answer, a list with something in it is",
 }
@@ -154,7 +154,7 @@ _TEXTS: Mapping[str, Compare] = {
 }
 
 
-def _over_answers(
+def over_answers(
     view: AnswerPairs, scores: Floats, no_answer: NoAnswer, k: int | None, over: Literal["best", "mean"] = "best"
 ) -> Floats:
     """(questions,) the best or the mean of the first k answers; an empty list is right for an impossible question, or not."""
@@ -170,7 +170,7 @@ def _over_answers(
     return bare
 
 
-def _finish(
+def finish(
     view: AnswerPairs,
     value: Floats,
     population: Population,
@@ -203,7 +203,7 @@ def _normal(name: NormalizerName | None, positions: bool) -> str:
     return "strip" if positions else name or "squad"
 
 
-@measure("AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases="exact_match", exempt=_EXEMPT)
+@measure("AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases="exact_match", exempt=EXEMPT)
 def answer_em(
     pairs: AnswerPairs,
     *,
@@ -231,11 +231,11 @@ def answer_em(
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = _over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), no_answer, k)
-    return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
+    value = over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), no_answer, k)
+    return finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
-@measure("AnswerF1", source=_SQUAD + "; unit='offset': " + _PIAF, aliases="token_f1 char_f1(unit='char')", exempt=_EXEMPT)
+@measure("AnswerF1", source=_SQUAD + "; unit='offset': " + _PIAF, aliases="token_f1 char_f1(unit='char')", exempt=EXEMPT)
 def answer_f1(
     pairs: AnswerPairs,
     *,
@@ -264,10 +264,10 @@ def answer_f1(
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
     scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
-    return _finish(pairs, _over_answers(pairs, scores, no_answer, k, over), population, retrieval, no_answer, na_threshold)
+    return finish(pairs, over_answers(pairs, scores, no_answer, k, over), population, retrieval, no_answer, na_threshold)
 
 
-@measure("AnswerAccuracy", source=_PIAF + "; match='contains': KILT, Petroni and others 2021", exempt=_EXEMPT)
+@measure("AnswerAccuracy", source=_PIAF + "; match='contains': KILT, Petroni and others 2021", exempt=EXEMPT)
 def answer_accuracy(
     pairs: AnswerPairs,
     *,
@@ -291,7 +291,7 @@ def answer_accuracy(
     ([1.0], [0.0])
     """
     scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
-    return _finish(pairs, _over_answers(pairs, scores, no_answer, k), population, retrieval, no_answer, na_threshold)
+    return finish(pairs, over_answers(pairs, scores, no_answer, k), population, retrieval, no_answer, na_threshold)
 
 
 def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:

@@ -1,0 +1,97 @@
+"""Generated answers by n-grams, vectors and a user's judge: the figures of the libraries, and failures that no grade replaces."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankwell as rw
+from rankwell.core.registry import parse_measure
+from rankwell.errors import BadInput, BadUsage
+from rankwell.tasks.answers.answer_pairs import Questions, answer_pairs
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "answer_texts.json").read_text(encoding="utf-8"))
+CASES = {f"q{place:02d}": case for place, case in enumerate(GOLDEN["cases"])}
+RIGHT, GIVEN = Questions.from_texts({"q1": ["Paris"], "q2": ["Rome", "Roma"]}), {"q1": "Lyon", "q2": "Roma"}
+
+
+def values(measure: str) -> list[float]:
+    """The values of the golden cases."""
+    pairs = answer_pairs({name: each["right"] for name, each in CASES.items()}, {k: [v["answer"]] for k, v in CASES.items()})
+    return parse_measure(measure)(pairs).tolist()
+
+
+@pytest.mark.parametrize(
+    ("measure", "name", "package"),
+    [
+        ("AnswerROUGE(stemmer=True)", "rougeL", "rouge_score"),
+        ("AnswerROUGE(form='rouge1',stemmer=True)", "rouge1", "rouge_score"),
+        ("AnswerBLEU", "bleu", "sacrebleu"),
+    ],
+)
+def test_rouge_and_bleu_are_those_of_the_libraries(measure: str, name: str, package: str):
+    pytest.importorskip(package)
+
+    assert values(measure) == pytest.approx(GOLDEN["figures"][name], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_the_similarity_is_haystacks_with_the_same_model(minilm: str):
+    assert values(f"AnswerSimilarity(encoder={str(minilm)!r})") == pytest.approx(GOLDEN["figures"]["sas"], abs=1e-5)
+
+
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Any:
+    """The results of a judge of this body in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    name = f"judge_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(f"def grade(question, answer, right):\n    {body}\n", encoding="utf-8")
+    return rw.evaluate_answers(
+        RIGHT, GIVEN, convention="nq-open", measures=f"AnswerJudge(judge='{name}:grade')", intervals="none"
+    )
+
+
+def test_a_judge_grades_each_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    result = judged(tmp_path, monkeypatch, "return 0.75 if answer in right else 0.25")
+
+    assert [row["value"] for row in result.per_query()] == [0.25, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise TimeoutError('no reply')", "'q1', answer 'Lyon' fails: TimeoutError: no reply"),
+        ("return float('nan')", "gives nan; expected a number from 0 to 1"),
+        ("return 1.5", "gives 1.5"),
+        ("return None", "gives None"),
+        ("return 'yes'", "gives 'yes'"),
+    ],
+)
+def test_no_grade_replaces_that_of_a_judge_that_fails(body: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(BadInput, match=message):
+        judged(tmp_path, monkeypatch, body)
+
+
+def test_a_judge_that_does_not_exist_is_an_error():
+    with pytest.raises(BadUsage, match="no module 'nope'"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerJudge(judge='nope:grade')")
+    with pytest.raises(BadUsage, match="judge=3"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerJudge(judge=3)")
+
+
+def test_the_rules_name_library_version_and_signature():
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("rouge_score")
+
+    rules = rw.evaluate_answers(RIGHT, GIVEN, convention="nq-open", measures=["AnswerBLEU(tokenize='none')", "AnswerROUGE"]).rules
+
+    assert rules["AnswerBLEU(tokenize='none')@5"].startswith("sacrebleu case:mixed|eff:yes|tok:none|smooth:exp|version:")
+    assert rules["AnswerROUGE@5"].startswith("rouge-score 0.")
+
+
+def test_vectors_that_are_not_numbers_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad_vectors.py").write_text("def encode(texts):\n    return [[float('nan')] for _ in texts]\n", encoding="utf-8")
+
+    with pytest.raises(BadInput, match="vector of finite numbers"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerSimilarity(encoder='bad_vectors:encode')", convention="nq-open")
