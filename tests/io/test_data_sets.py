@@ -197,7 +197,7 @@ def test_ids_that_cannot_be_read_say_why(registered: str, capsys: pytest.Capture
         read_judgments("irds:gone")
     with pytest.raises(BadInput, match="a run cannot be read from irds:own"):
         read_ranking("irds:own")
-    with pytest.raises(BadUsage, match="--split dev: 'irds:own/test' is not a folder with qrels"):
+    with pytest.raises(BadUsage, match="split='dev': 'irds:own/test' is not a folder with qrels"):
         rankwell.evaluate(registered, RUN, split="dev")
     assert command(monkeypatch, "evaluate", "irds:gone", registered) == 2
     assert command(monkeypatch, "evaluate", registered, "x.run", "--executor", "processes") == 2
