@@ -157,6 +157,11 @@ def test_an_unknown_option_is_refused(result: Any):
         result.compare(test="permutation")
 
 
+def test_a_requirement_that_is_not_a_string_is_refused(result: Any):
+    with pytest.raises(rw.BadUsage, match=r"a requirement is a list; expected strings"):
+        result.gate(["RR >= 0.1"])
+
+
 def test_a_gate_reads_its_file_of_requirements(result: Any, tmp_path: Path):
     (tmp_path / "gate.toml").write_text('require = ["new:RR >= 1"]\nno_regression = "old"\n')
 

@@ -8,7 +8,7 @@ from rankwell.commands.compare import write_tables
 from rankwell.commands.gate import GateOptions, check_requirements
 from rankwell.core.display import STEPS
 from rankwell.core.options import takes_options
-from rankwell.errors import BadUsage, GateFailed
+from rankwell.errors import BadUsage, GateFailed, kind_of
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import Origin, attribute_named, compare_values
@@ -80,6 +80,8 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
     Traceback (most recent call last):
     rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1000 too low
     """
+    if odd := [each for each in required if not isinstance(each, str)]:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadUsage(f"a requirement is {kind_of(odd[0])}; expected strings, as in gate('nDCG@10 >= 0.38', 'RR >= 0.5').")
     chosen = options.requiring(required, result.objects.get("baseline"))
     with TemporaryDirectory() as folder:
         save(result, folder, charts=False)
