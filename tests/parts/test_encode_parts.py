@@ -49,6 +49,17 @@ def test_parts_give_the_files_of_one_run(texts: Path, shards: int, dtype: str):
     assert len(list((folder / "w").glob("*.arrays"))) == min(shards, 8)
 
 
+def test_texts_that_changed_since_the_last_call_of_a_process_are_read_anew(texts: Path):
+    folder = texts.parent
+    run(str(texts), output=folder / "before/v.npy", fit=str(texts), shards=7, **MODEL)
+    texts.write_text(texts.read_text().replace("word1", "word2"))
+    run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
+
+    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), shards=7, **MODEL)
+
+    assert outputs(folder / "parts") == outputs(folder / "one") != outputs(folder / "before")
+
+
 def test_processes_give_the_files_of_one_run(texts: Path):
     folder = texts.parent
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)

@@ -219,20 +219,26 @@ def add(table: Table, query: str, item: str, number: float) -> None:
 def load_json(text: str, keys: Collection[str] = ()) -> Any:
     """A document in JSON. Raises Refused for anything that is none, and for a key that is there twice.
 
-    keys: those that are read, in small letters; Undecided is raised where only others are there twice. None: all are read.
+    keys: those of records that are read, in small letters; Undecided is raised where only others, or those of objects in records,
+    are there twice. None: all are read.
     """
+    twice = list[tuple[dict[str, Any], set[str]]]()
 
     def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            twice = {re.sub(r"[\s_-]", "", key.lower()) for key, number in Counter(key for key, _ in pairs).items() if number > 1}
-            if keys and not twice & {*keys}:
-                raise Undecided("a key that is not read is there twice")
-            raise Refused("a key is there twice")
+            counts = Counter(key for key, _ in pairs).items()
+            twice.append((found, {re.sub(r"[\s_-]", "", key.lower()) for key, number in counts if number > 1}))
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        whole = json.loads(text, object_pairs_hook=_once)
+        records = whole if isinstance(whole, list) else [whole]
+        if any(not keys or (names & {*keys} and any(each is one for one in records)) for each, names in twice):
+            raise Refused("a key is there twice")
+        if twice:
+            raise Undecided("a key that is not read is there twice")
+        return whole
     except RecursionError as error:
         if keys:
             raise Undecided("deep, perhaps where nothing is read") from error

@@ -17,6 +17,7 @@ from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.parts import KINDS, MAX_SHARDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.store import file_states
 
 _CHUNK_BATCHES = 32
 _MOST_TEXTS = 1 << 17
@@ -139,7 +140,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 
 
 @lru_cache(1)
-def _loaded(options: str) -> tuple[Sequence[str], TextEncoder]:
+def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     """The texts and the encoder, which a process that makes several parts loads once."""
     given = json.loads(options)
     return encoder_texts(given["texts"], _chosen(given))[1], encoder_of(given["model"], _chosen(given))
@@ -148,7 +149,7 @@ def _loaded(options: str) -> tuple[Sequence[str], TextEncoder]:
 def _part(inputs: PartInputs, index: int) -> PartContent:
     """The vectors of a range of texts, behind the description of the encoder: two arrays, one after the other."""
     options = inputs.options
-    texts, encoder = _loaded(json.dumps(options, sort_keys=True))
+    texts, encoder = _loaded(json.dumps(options, sort_keys=True), file_states(*_files(options).values(), options["model"]))
     start, stop = inputs.boundaries[index : index + 2]
     digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
     for begin in range(start, stop, chunk):

@@ -267,6 +267,13 @@ def exists(place: str | Path) -> bool:
     return os.path.exists(place)  # noqa: PTH110
 
 
+def file_states(*places: str | Path) -> tuple[tuple[str, int, int], ...]:
+    """Names, sizes and times of files, and of all files of folders: what was read from them is true while these are the same."""
+    paths = [Path(place) for place in places if exists(place)]
+    files = [file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    return tuple((str(file), status.st_size, status.st_mtime_ns) for file in files if file.is_file() for status in [file.stat()])
+
+
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or its shards; no standard input.
 

@@ -179,6 +179,15 @@ def test_finished_parts_serve_other_measures_and_intervals(folder: Path):
     assert {path: path.stat().st_ino for path in before} == before
 
 
+def test_judgments_that_changed_since_the_last_call_of_a_process_are_read_anew(folder: Path):
+    write("scattered")
+    digest("scattered", shards=3)
+    lines = Path("qrels.txt").read_text().splitlines(keepends=True)
+    Path("qrels.txt").write_text("".join(line for line in lines if not line.startswith(lines[0].split()[0] + " ")))
+
+    assert digest("scattered", shards=3) == digest("scattered")
+
+
 def test_costs_are_shown_before_any_work(folder: Path):
     write("scattered")
 
@@ -210,7 +219,7 @@ MISTAKES = {
     "a judged item in two files": (lambda: repeat(judged=True), DuplicateItem, TWICE),
     "an unjudged item in two files": (lambda: repeat(judged=False), DuplicateItem, TWICE),
     "no common query": (lambda: Path("qrels.txt").write_text("x 0 y 1\n"), NothingToEvaluate, r"no query to evaluate"),
-    "duplicates to drop": (None, BadUsage, r"--duplicates first: query 'q10' has rows in several files"),
+    "duplicates to drop": (None, BadUsage, r"duplicates='first': query 'q10' has rows in several files"),
     "a tie": (None, BadInput, r"items share the score"),
     "an unknown format": (None, UnknownName, r"unknown format of runs 'tec'"),
 }

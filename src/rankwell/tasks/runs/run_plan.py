@@ -13,7 +13,7 @@ from rankwell.io.files import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part
-from rankwell.store import STDIN, Source, SourceRange, remote_url, run_files, split_part
+from rankwell.store import STDIN, Source, SourceRange, file_states, remote_url, run_files, split_part
 from rankwell.store.data_sets import is_data_set_id
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
@@ -98,13 +98,14 @@ class RunPlan:
     @property
     def judgments(self) -> RunJudgments:
         """The judgments, which a process reads once for all its parts."""
-        return _judgments(json.dumps(self.options["judgments"], sort_keys=True))
+        given = self.options["judgments"]
+        return _judgments(json.dumps(given, sort_keys=True), file_states(given["path"]))
 
     @property
     def inputs(self) -> dict[str, str]:
         """The digest of the judgments, for the record of a part."""
         path = Path(self.options["judgments"]["path"])
-        return {"judgments": _digest(path, path.stat().st_mtime_ns)}
+        return {"judgments": _digest(path, file_states(path))}
 
     def shards(self, run: int) -> list[tuple[int, Shard]]:
         """The shards of a run in order, each with its part."""
@@ -130,13 +131,13 @@ def source_of(file: RunFile, shard: Shard | None = None) -> Source:
 
 
 @lru_cache(1)
-def _judgments(options: str) -> RunJudgments:
+def _judgments(options: str, _: object) -> RunJudgments:
     given = json.loads(options)
     return read_run_judgments(given.pop("path"), JudgmentOptions(**given))
 
 
 @lru_cache(1)
-def _digest(path: Path, _: int) -> str:
+def _digest(path: Path, _: object) -> str:
     return Source(path).digest()[7:39]
 
 
