@@ -137,6 +137,12 @@ def test_what_the_server_does_wrong_or_the_user_leaves_out_is_named():
             open_engine(f"chroma:{server.url}", {"collection": "absent"})
         with open_engine(f"chroma:{server.url}") as engine, pytest.raises(BadInput, match="no items"):
             engine.index(EngineItems([], vectors=np.empty((0, 4))))
+    chroma = Chroma()
+    with ScriptedServer(chroma) as server, open_engine(f"chroma:{server.url}") as engine:
+        engine.index(ITEMS)
+        chroma.query = lambda body: {"ids": [["d0"]], "distances": [[None]]}
+        with engine.session() as session, pytest.raises(EngineFailure, match="a distance that is not a number"):
+            session.search(QUERY, 1)
     with pytest.raises(EngineFailure) as refused:
         open_engine(f"chroma:{server.url}")
 

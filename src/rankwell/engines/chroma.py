@@ -66,6 +66,11 @@ class _ChromaEngine(Engine):
         known: list[Metric] = [metric for metric, space in _SPACES.items() if space == graph.get("space")]
         self.metric = known[0] if known else self.metric
 
+    @property
+    def distances(self) -> bool:
+        """True, under every metric."""
+        return True
+
     def _index(self, items: EngineItems) -> None:
         if not items.ids:
             raise BadInput("chroma: there are no items to index.")
@@ -119,8 +124,6 @@ def _graph(collection: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _ChromaSession(Session):
-    distances = True
-
     def __init__(self, engine: _ChromaEngine) -> None:
         super().__init__(engine)
         self._chroma, self._client = engine, engine.client()
@@ -136,6 +139,8 @@ class _ChromaSession(Session):
             ids, distances = found["ids"][0], found["distances"][0]
         except (KeyError, IndexError, TypeError) as error:
             raise EngineFailure("malformed", "the answer has no ids or no distances.") from error
+        if not all(isinstance(each, (int, float)) for each in distances):
+            raise EngineFailure("malformed", "the answer has a distance that is not a number.")
         return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:

@@ -20,6 +20,11 @@ class _FaissEngine(Engine):
         self.items = EngineItems(list[str]())
         self.exact_parameters = {"flat": {}, "ivf": {"nprobe": opening.build["nlist"]}, "hnsw": None}[self.shape]
 
+    @property
+    def distances(self) -> bool:
+        """True under l2; the others are similarities."""
+        return self.metric == "l2"
+
     def _index(self, items: EngineItems) -> int:
         vectors, build, faiss = items.vectors, self.opening.build, self.library
         if vectors is None or not len(vectors):
@@ -73,7 +78,7 @@ class _FaissSession(Session):
     def __init__(self, engine: _FaissEngine, table: Any) -> None:
         super().__init__(engine)
         self._faiss, self._table, self._items, self._prepare = engine.library, table, engine.items, engine.prepared
-        self._shape, self._ids, self.distances = engine.shape, engine.items.ids, engine.metric == "l2"
+        self._shape, self._ids = engine.shape, engine.items.ids
         kinds = {"flat": "SearchParameters", "ivf": "SearchParametersIVF", "hnsw": "SearchParametersHNSW"}
         self._settings = getattr(engine.library, kinds[engine.shape])()
 

@@ -20,6 +20,11 @@ class _HnswEngine(Engine):
         self.graph: Any = None
         self.items = EngineItems(list[str]())
 
+    @property
+    def distances(self) -> bool:
+        """True, under every metric."""
+        return True
+
     def _index(self, items: EngineItems) -> int:
         vectors, build = items.vectors, self.opening.build
         if vectors is None or not len(vectors):
@@ -44,7 +49,7 @@ class _HnswEngine(Engine):
 
 
 class _HnswSession(Session):
-    batches = distances = True
+    batches = True
 
     def __init__(self, engine: _HnswEngine, graph: Any) -> None:
         super().__init__(engine)

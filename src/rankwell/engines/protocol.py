@@ -148,6 +148,15 @@ class Engine(ABC):
         """Whether queries and items have vectors."""
         return self.kind != "lexical"
 
+    @property
+    def distances(self) -> bool:
+        """Whether its searches give distances, which `scored` turns into scores."""
+        return False
+
+    def scored(self, hits: EngineHits) -> EngineHits:
+        """The result of `Session.ask` with scores, of which higher is better."""
+        return hits._replace(scores=[0.0 - each for each in hits.scores]) if self.distances and hits.scores else hits
+
     def index(self, items: EngineItems) -> IndexReport:
         """Builds the engine's own index of the items, in place of an earlier one. Raises BadUsage, BadInput, EngineFailure."""
         if not self.can_index:
@@ -281,12 +290,10 @@ class Engine(ABC):
 class Session(ABC):
     """One client of an engine, for one thread.
 
-    batches: whether `search_batch` is faster than one query after another. distances: whether its searches give distances, which
-    `scored` turns into scores. server_pid: as of the engine, or a process of its own.
+    batches: whether `search_batch` is faster than one query after another. server_pid: as of the engine, or a process of its own.
     """
 
     batches = False
-    distances = False
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -295,7 +302,7 @@ class Session(ABC):
 
     def search(self, query: EngineQuery, k: int) -> EngineHits:
         """The engine's first k results, or fewer; none for k = 0. Raises EngineFailure, and the errors of `Engine.check`."""
-        return self.scored(self.ask(query, k))
+        return self.engine.scored(self.ask(query, k))
 
     def ask(self, query: EngineQuery, k: int) -> EngineHits:
         """As `search`, but with distances where the engine gives them: what is timed is the engine's own work."""
@@ -311,20 +318,13 @@ class Session(ABC):
             raise EngineFailure("malformed", f"{self.engine.label}: {len(hits.ids)} results for k = {k}; expected at most {k}.")
         return hits
 
-    def scored(self, hits: EngineHits) -> EngineHits:
-        """The result of `ask` with scores, of which higher is better."""
-        if not self.distances or not hits.scores:
-            return hits
-        with self.engine.guarding():
-            return hits._replace(scores=[0.0 - each for each in hits.scores])
-
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         """The results of several queries; the errors are those of `search`."""
         self.engine.check(queries, k)
         if not self.batches or not k or not queries:
             return [self.search(query, k) for query in queries]
         with self.engine.guarding():
-            return [self.scored(each) for each in self._search_batch(queries, k)]
+            return [self.engine.scored(each) for each in self._search_batch(queries, k)]
 
     def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Sets search parameters; all of them, read back. Raises BadInput for one that differs, UnknownName, BadUsage."""
@@ -356,7 +356,7 @@ class Session(ABC):
 
     @abstractmethod
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        """At most k results of a checked query, with distances where `distances` says so; it raises whatever it likes."""
+        """At most k results of a checked query, with distances where the engine has those; it raises whatever it likes."""
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         raise NotImplementedError

@@ -212,6 +212,11 @@ class _QdrantEngine(Engine):
             with self.guarding():
                 self.dimensions, self.metric = self.store.shape()
 
+    @property
+    def distances(self) -> bool:
+        """True under l2; the others are similarities."""
+        return self.metric == "l2"
+
     def _index(self, items: EngineItems) -> int | None:
         if not items.ids:
             raise BadInput("qdrant: there are no items to index.")
@@ -247,7 +252,6 @@ class _QdrantSession(Session):
     def __init__(self, engine: _QdrantEngine) -> None:
         super().__init__(engine)
         self._store, self._ids, self._id_field = engine.store, engine.ids, engine.opening.connect["id_field"]
-        self.distances = engine.metric == "l2"
         none: dict[str, Any] = {}
         self._settings = none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
 

@@ -153,7 +153,6 @@ class Client:
                 sent = clock()
                 hits: EngineHits = session.ask(own, k)
                 done = clock()
-                hits = session.scored(hits)
             except EngineFailure as error:
                 done, self._broken = clock(), True
                 status: Status = "timeout" if error.kind == "timeout" else "failed"
@@ -168,6 +167,12 @@ class Client:
             if attempt == self._terms.retries:
                 return found
         raise AssertionError("there is at least one attempt")
+
+    def scored(self, found: Sequence[SentRequest]) -> list[SentRequest]:
+        """The outcomes with scores in place of distances. Between two requests this would slow the second one."""
+        if not self._engine.distances:
+            return list(found)
+        return [each._replace(scores=self._engine.scored(EngineHits(each.ids, each.scores)).scores) for each in found]
 
     def close(self) -> None:
         """Ends the session; of a broken one that may fail, too."""
@@ -249,9 +254,9 @@ def _loop(
         if failures >= MOST_IN_A_ROW:
             stop.set()
         if found[-1].done - flushed > _FLUSH:
-            emit(found)
+            emit(client.scored(found))
             found, flushed = [], clock()
-    emit(found)
+    emit(client.scored(found))
 
 
 def measure_batch(engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit) -> BatchReport:
