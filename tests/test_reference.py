@@ -21,5 +21,5 @@ def test_every_public_name_is_on_one_page_and_in_the_index():
 def test_a_public_name_without_a_docstring_is_an_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rankwell.explain, "__doc__", None)
 
-    with pytest.raises(ValueError, match=r"^rankwell\.explain has no docstring"):
+    with pytest.raises(SystemExit, match=r"^rankwell\.explain has no docstring"):
         python_reference.python_pages()

@@ -39,10 +39,10 @@ def _subject(home: str) -> str:
 
 
 def python_pages() -> dict[str, str]:
-    """Pages by their place in docs/. Raises ValueError for a public name without a docstring."""
+    """Pages by their place in docs/. Ends for a public name without a docstring."""
     homes = {name: home for name, home in rankwell._public().items() if inspect.getdoc(getattr(rankwell, name))}
     if undocumented := sorted(rankwell._public().keys() - homes.keys()):
-        raise ValueError(f"rankwell.{undocumented[0]} has no docstring; write one, since the Python reference shows it")
+        raise SystemExit(f"rankwell.{undocumented[0]} has no docstring; write one, since the Python reference shows it")
     pages = {"reference/python/index.md": _index(homes)}
     for subject, title in _TITLES.items():
         names = sorted((name for name, home in homes.items() if _subject(home) == subject), key=str.lower)
