@@ -196,13 +196,13 @@ def test_the_type_of_charts_is_that_of_a_version_that_can_be_drawn(evaluation):
     assert Chart({"$schema": "https://vega.github.io/schema/vega-lite/v5.20.1.json"}).mime == "application/vnd.vegalite.v5+json"
 
 
-OF_ENGINES = {"frontier"}
-"""Charts of settings of engines alone; tests/report/test_frontier.py draws them."""
+OF_OTHERS = {"frontier", "risk_coverage"}
+"""Charts of settings of engines and of confidences; tests/report/test_frontier.py and test_risk_coverage.py draw them."""
 
 
 def test_charts_are_specifications_that_can_be_drawn(comparison):
     third = rankwell.compare_values(values_of("a", "b", "c"))
-    drawn = {name: third.chart(name) for name in CHARTS if name not in OF_ENGINES}
+    drawn = {name: third.chart(name) for name in CHARTS if name not in OF_OTHERS}
 
     assert set(drawn) == {"critical_difference", "deltas", "differences", "intervals", "per_query"}
     for spec in drawn.values():
@@ -237,7 +237,7 @@ def test_altair_loads_every_chart():
 
     third = rankwell.compare_values(values_of("a", "b", "c"))
     assert altair.SCHEMA_VERSION.startswith(f"v{VEGA_LITE}.")
-    for name in {*CHARTS} - OF_ENGINES:
+    for name in {*CHARTS} - OF_OTHERS:
         loaded = altair.Chart.from_dict(third.chart(name))
         assert isinstance(loaded, altair.TopLevelMixin)
 
