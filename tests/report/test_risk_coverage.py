@@ -1,5 +1,6 @@
 """The chart of risk and coverage, and the page of several folders."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,18 @@ def test_a_panel_has_the_mean_loss_at_each_share_of_answered_queries():
 def test_nothing_is_drawn_without_a_confidence():
     assert spec_of({}) is None
     assert spec_of({"risk_coverage": []}) is None
+
+
+def test_no_text_has_control_characters():
+    odd = "x\x1b[31m\x85"
+    curve = {"run": odd, "of": odd, "confidence": odd, "points": [[0.5, 0.2], [1.0, 0.4]]}
+
+    spec = spec_of({"risk_coverage": [curve, {**curve, "run": "b"}]})
+
+    assert spec is not None
+    assert "\\u001b" not in json.dumps(spec)
+    assert "\\u0085" not in json.dumps(spec)
+    assert "x1b" in json.dumps(spec)
 
 
 def test_more_than_six_panels_are_cut_and_said():
