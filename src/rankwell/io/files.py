@@ -12,7 +12,7 @@ from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of, shown
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, exists, line_starts, naming, packing, split_part
-from rankwell.store.data_sets import is_data_set_id, qrels_file, text_files
+from rankwell.store.data_sets import is_data_set_id, qrels_file, qrels_splits, text_files
 
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
@@ -320,7 +320,7 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
             raise BadUsage(f"{flag('--split', split)}: {shown(place)} is not a folder with qrels/{split}.tsv; leave it out.")
         return place
     described = [entry.folder for entry in formats("judgments") if entry.folder and Path(path, entry.folder).is_file()]
-    if described and split is None and not Path(path, "qrels").is_dir():
+    if described and split is None and not qrels_splits(Path(path)):
         return f"{path}/{described[0]}" + (f":{part}" if part else "")
     return qrels_file(path, split or part)
 

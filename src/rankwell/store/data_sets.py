@@ -12,7 +12,14 @@ Splits = dict[str, list[Path]]
 _ID = "irds:"
 _FILE = re.compile(r"(.+?)(?:-\d{5}-of-\d{5})?\.(tsv|jsonl|parquet)(?:\.gz|\.zst)?")
 _TEXTS = ("jsonl", "parquet", "arrow")
-_QRELS = ("qrels", "default", "data", "")
+_TABLES = (".parquet", ".arrow")
+# A folder of other files has tables as well: without a name that says what it holds, only `save_to_disk` writes Arrow files.
+_QRELS = {
+    "qrels": ("tsv", "jsonl", "parquet", "arrow"),
+    "default": ("parquet", "arrow"),
+    "data": ("parquet", "arrow"),
+    "": ("arrow",),
+}
 _MEANT = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
 
 
@@ -24,9 +31,7 @@ def is_data_set_id(place: Any) -> bool:
 def qrels_splits(folder: Path) -> Splits:
     """The files of judgments of each split in the folder of a data set; empty where there are none."""
     for name in _QRELS:
-        # A folder of other files has tables as well; only these two kinds are known to be one data set.
-        kinds = ("tsv", "jsonl", "parquet", "arrow") if name == "qrels" else ("parquet", "arrow")
-        if found := _splits(folder / name, kinds):
+        if found := _splits(folder / name, _QRELS[name]):
             return found
     return {}
 
@@ -89,7 +94,7 @@ def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
-            if inside := [each for each in sorted(path.iterdir()) if each.suffix in (".parquet", ".arrow")]:
+            if inside := [each for each in sorted(path.iterdir()) if each.suffix[1:] in kinds and each.suffix in _TABLES]:
                 found[path.name] = inside
         elif path.suffix == ".arrow" and "arrow" in kinds:
             found.setdefault("", []).append(path)
