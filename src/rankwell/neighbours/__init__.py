@@ -395,6 +395,5 @@ def optional(module: str, package: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"the backend {extra!r} needs {package}, which is not installed; pip install 'rankwell[{extra}]', or "
-            f"{flag('--backend', 'numpy')}."
+            f"the backend {extra!r} needs {package}: pip install 'rankwell[{extra}]', or {flag('--backend', 'numpy')}."
         ) from error
