@@ -154,6 +154,15 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
     assert f"40 queries show differences from about {row['detectable']:.4f} on, 80 % of the time" in result.verdicts[0]
 
 
+def test_a_difference_larger_than_the_measure_allows_is_not_called_detectable():
+    two = [values_of("A", "AP", np.array([0.0, 0.9])), values_of("B", "AP", np.array([0.5, 0.2]))]
+
+    result = compare_values(two)
+
+    assert row_of(result, "AP")["detectable"] is None
+    assert "show differences from" not in result.verdicts[0]
+
+
 def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
     random = np.random.default_rng(3)
     base = random.random(161).round(2)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.options import MeasureNames
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables import Bools, Floats, Ints, Unit
 from rankwell.errors import BadUsage, flag
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
@@ -21,6 +21,8 @@ from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 TestFamily = Literal["primary", "all"]
+_RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
+"""The largest difference of two values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,13 +305,19 @@ def _difference(
         "wins": wins,
         "ties": n - wins - losses,
         "losses": losses,
-        "detectable": minimal_detectable_difference(spread, units, **levels) if spread else None,
+        "detectable": _detectable(matrix.unit, spread, units, **levels),
         "queries_needed": queries_needed(mean, spread, **levels) if spread and mean else None,
         **({"clusters": units} if clustered else {}),
     }
     if matrix.role == "descriptive":
         row |= dict.fromkeys(("effect_size", "wins", "ties", "losses", "detectable", "queries_needed"))
     return PairedDifference(column, row)
+
+
+def _detectable(unit: Unit, spread: float | None, units: int, *, alpha: float, power: float) -> float | None:
+    """The smallest difference that is found with this power; None where no difference of shares is as large."""
+    size = minimal_detectable_difference(spread, units, alpha=alpha, power=power) if spread else None
+    return size if size is not None and size <= _RANGES.get(unit, math.inf) else None
 
 
 def _means(column: Column, kept: Bools) -> tuple[float, float]:
