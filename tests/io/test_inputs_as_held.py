@@ -34,6 +34,30 @@ def rows_of(table: rankwell.Judgments | rankwell.Ranking):
     return [*zip(owners, table.items, numbers.tolist(), strict=True)]
 
 
+def test_texts_may_be_a_json_object_of_ids_and_texts(tmp_path: Path):
+    texts = tmp_path / "texts.json"
+    texts.write_text('{"d1": "a red car", "d2": "two dogs"}')
+
+    found = read_texts(texts)
+
+    assert found.format == "json"
+    assert found.texts == {"d1": "a red car", "d2": "two dogs"}
+
+
+def test_a_json_object_of_texts_is_checked(tmp_path: Path):
+    number, twice, record = tmp_path / "number.json", tmp_path / "twice.json", tmp_path / "record.jsonl"
+    number.write_text('{"d1": "a red car", "d2": 3}')
+    twice.write_text('{"d1": "a red car", "d1": "two dogs"}')
+    record.write_text('{"question": "what", "answer": "that"}\n')
+
+    with pytest.raises(BadInput, match=r"number.json: \$\['d2'\] is 3 \(an integer\); expected \{id: text\}"):
+        read_texts(number)
+    with pytest.raises(BadInput, match="the key 'd1' appears twice"):
+        read_texts(twice)
+    with pytest.raises(BadInput, match="no known form of texts"):
+        read_texts(record)
+
+
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     folder = tmp_path / "beir"

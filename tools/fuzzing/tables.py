@@ -93,6 +93,8 @@ def _texts(form: str) -> Callable[[Random], str]:
             return "".join(f"{text}\n" for _, text in rows)
         if form == "msmarco":
             return "".join(f"{name}\t{text}\n" for name, text in rows)
+        if form == "json":
+            return json.dumps(dict(rows), ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1)))
         return text_table(rng, ["_id" if form == "beir" else "id", "text"], rows, "jsonl" if form == "beir" else form)
 
     return _written
@@ -492,6 +494,13 @@ def _plain_number_list(path: Path) -> list[float]:
     return [value_of(each) for each in _listed(load_json(_text(content(path))))]
 
 
+def _plain_object(path: Path) -> dict[str, str]:
+    found = load_json(_text(content(path)))
+    if not isinstance(found, dict) or not all(type(text) is str for text in found.values()):
+        raise Refused("no object of strings")
+    return {id_of(name): text for name, text in found.items()}
+
+
 # What rankwell reads
 
 
@@ -575,6 +584,7 @@ _add("beir", "texts", _texts("beir"), _bind(_plain_table, form="jsonl", holds="t
 _add("lines", "texts", _texts("lines"), lambda path: {str(row): line for row, line in enumerate(_lines_of(path))})
 _add("lines", "column", _column("lines"), _lines_of)
 _add("lines", "numbers", _numbers("lines"), _plain_numbers)
+_add("json", "texts", _texts("json"), _plain_object)
 _add("json", "column", _column("json"), _plain_list)
 _add("json", "numbers", _numbers("json"), _plain_number_list)
 for _form in ("csv", "tsv", "jsonl"):

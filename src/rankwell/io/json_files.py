@@ -1,4 +1,4 @@
-"""Runs and judgments in JSON: `{query: {item: number}}`, MTEB's predictions, and those of sentence-transformers."""
+"""Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`, MTEB's and sentence-transformers' predictions."""
 
 import json
 import re
@@ -10,11 +10,12 @@ from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.io.files import FORMATS, Request, Texts, file_format
 from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*(?:\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\[)|\}})", re.DOTALL)
+_TEXTS = re.compile(rf'\{{\s*{_STRING}\s*:\s*"')
 Mapped = dict[str, Any]
 
 
@@ -59,6 +60,25 @@ def read_run(source: Source, request: Request) -> Ranking:
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `{query: {item: grade}}`, or in `{query: [...]}` of ids or of pairs; grades may be fractions."""
     return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
+
+
+def _sniff_texts(head: Head) -> float:
+    # A record of JSON lines begins in the same way; those with other columns than id and text are named with --column.
+    is_lines = ".jsonl" in head.name or "\n{" in head.text
+    return 0.3 if not is_lines and _TEXTS.match(head.text) else 0.0
+
+
+@file_format("json", "texts", sniff=_sniff_texts, suffixes=(".json",))
+def read_texts(source: Source, request: Request) -> Texts:
+    """The texts in `{id: text}`. Raises BadInput for an id that appears twice, and for a text that is not a string."""
+    found = read_json(source, pairs=unique_keys)
+    expected = "expected {id: text}"
+    if not isinstance(found, dict):
+        raise BadInput(f"{source.name}: $ is {_seen(found)}; {expected}.")
+    for name, text in found.items():
+        if not isinstance(text, str):
+            raise BadInput(f"{source.name}: $[{name!r}] is {_seen(text)}; {expected}.")
+    return FORMATS["python mapping texts"].read(found, request)
 
 
 def load_mapping(source: Source, request: Request) -> Mapped:
