@@ -251,6 +251,28 @@ def test_means_and_differences_are_those_of_summary_and_compare(
     assert first["equal"] == sum(b == a for a, b in pairs)
 
 
+def test_texts_of_queries_may_be_given_with_the_report(tmp_path: Path) -> None:
+    result = evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"a": {"q1": {"d1": 2.0}, "q2": {"d1": 1.0}}}, ["RR"], details=True)
+    keep(result, tmp_path / "results")
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q2", "text": "where", "kind": "place"}\n{"_id": "q9", "text": "x"}\n')
+
+    queries = data_of(page(tmp_path / "results", query_texts=str(tmp_path / "queries.jsonl")))["queries"]
+
+    assert queries["text"] == [None, "where"]
+    assert list(queries["attributes"]) == ["kind"]
+    with pytest.raises(BadInput, match="none of its 1 ids is one of the 2 queries, such as 'q1'; give the texts of the queries"):
+        page(tmp_path / "results", query_texts={"d1": "an item"})
+
+
+def test_texts_of_queries_hold_for_both_directions(tmp_path: Path) -> None:
+    keep(captions(np.random.default_rng(0).random((3, 3)), details=True), tmp_path)
+
+    queries = data_of(page(tmp_path, query_texts={"1": "a caption"}))["queries"]
+
+    assert [text for text, name in zip(queries["text"], queries["id"], strict=True) if name == "1"] == ["a caption", "a caption"]
+    assert queries["text"].count(None) == 4
+
+
 def test_groups_have_a_verdict_of_their_own(small: Path, tmp_path: Path) -> None:
     queries = data_of(page(small))["queries"]["id"]
     (tmp_path / "q.tsv").write_text(

@@ -14,6 +14,7 @@ def report(
     *places: str,
     output: FolderOption = None,
     documents: str | None = None,
+    query_texts: str | None = None,
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -31,6 +32,8 @@ def report(
         The page to write, or the folder for it; by default it goes into the folder of results, or the first of several.
     documents
         File of what the items say (a corpus as JSON lines, CSV, TSV or Parquet), for snippets.
+    query_texts
+        File of what the queries say, where `evaluate` was not given it; further columns are attributes to filter by.
     thumbnails
         Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.
     title
@@ -44,7 +47,8 @@ def report(
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         target /= NAME
     refuse_blocked(target)
-    written, notes = write_report(places, target, documents=documents, thumbnails=thumbnails, title=title, seed=seed)
+    shown = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
+    written, notes = write_report(places, target, **shown, title=title, seed=seed)
     return Output(text=str(written[0]), notes=tuple(notes))
 
 

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from rankwell.core.options import may_overwrite
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
@@ -31,11 +32,15 @@ def write_report(
     target: Path,
     *,
     documents: str | Mapping[str, str] | None = None,
+    query_texts: str | Mapping[str, str] | None = None,
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
 ) -> tuple[list[Path], list[str]]:
-    """Writes the page of the folders, and returns the paths of its files and notes."""
+    """Writes the page of the folders, and returns the paths of its files and notes.
+
+    Raises BadInput where the query texts are of other queries, as where two files were exchanged.
+    """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
         named, own = [split_name(str(each)) for each in places], (target.name, f"{target.stem}_data/")
         here = target.parent.resolve()
@@ -43,11 +48,27 @@ def write_report(
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+        if query_texts is not None:
+            source = replace(source, query_texts=_texts_of_queries(query_texts, source))
         written = write_page(target, source)
         notes = [] if pictures is None else pictures.notes
         if len(written) > 1:
             notes = [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page", *notes]
         return written, notes
+
+
+def _texts_of_queries(place: str | Mapping[str, str], source: PageSource) -> dict[str, list[Any]]:
+    """The texts of the page's queries and their attributes, in columns."""
+    known = read_texts(place)
+    queries = {query for each in source.values for query in each.queries}
+    rows = [(query, text) for query, text in known.texts.items() if query in queries]
+    if not rows and queries:
+        name = place if isinstance(place, str) else flag("--query-texts")
+        what = f"{name}: none of its {len(known.texts)} ids is one of the {len(queries)} queries, such as {min(queries)!r}"
+        raise BadInput(f"{what}; give the texts of the queries.")
+    attributes = dict.fromkeys(name for query, _ in rows for name in known.attributes[query])
+    columns = {name: [known.attributes[query].get(name) for query, _ in rows] for name in attributes}
+    return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}
 
 
 def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:

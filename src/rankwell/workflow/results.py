@@ -111,6 +111,7 @@ def report(
     path: str | Path = "report.html",
     *,
     documents: str | Path | Mapping[str, str] | None = None,
+    query_texts: str | Path | Mapping[str, str] | None = None,
     thumbnails: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -118,14 +119,15 @@ def report(
 ) -> Path:
     """The path of the page of the results, which is written; both lists of a query are in it after `details=True`.
 
-    path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id. thumbnails: pictures of the
-    items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of the runs. seed: of the comparison, and
-    of the queries that are drawn where not all can have lists. Raises BadUsage for a place that cannot be written; without
-    `overwrite`, for another file there.
+    path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id. query_texts: likewise of the
+    queries, where the results lack it. thumbnails: pictures of the items, as a folder or a pattern such as `img/{id}.jpg`. title:
+    by default the names of the runs. seed: of the comparison, and of the queries that are drawn where not all can have lists.
+    Raises BadUsage for a place that cannot be written; without `overwrite`, for another file there.
     """
     target = Path(path)
-    texts = str(documents) if isinstance(documents, Path) else documents
+    items, queries = (str(each) if isinstance(each, Path) else each for each in (documents, query_texts))
     with writing(target, overwrite=overwrite), TemporaryDirectory() as folder:
         target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
         save(result, folder, charts=False)
-        return write_report([folder], target, documents=texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]
+        texts = {"documents": items, "query_texts": queries}
+        return write_report([folder], target, **texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]

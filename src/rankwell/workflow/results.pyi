@@ -44,6 +44,7 @@ def report(
     path: str | Path = ...,
     *,
     documents: str | Path | Mapping[str, str] | None = ...,
+    query_texts: str | Path | Mapping[str, str] | None = ...,
     thumbnails: str | None = ...,
     title: str | None = ...,
     seed: int = ...,

@@ -39,8 +39,8 @@ class PageSource:
     differences included. verdicts: sentences, the first is the headline. pair: the two runs that it is about, the second less
     the first. failures: rows of the number of queries that each stage failed, and why. groups: rows of differences. settings:
     rows of the parameters of runs that are settings of an engine, and of the choices among them. unanswered: rows of queries
-    without an answer. inputs: name -> content hash. texts: item -> its text. pictures: ids of items -> the `data:` addresses of
-    those that have one.
+    without an answer. inputs: name -> content hash. texts: item -> its text. query_texts: columns of further attributes of
+    queries, as in queries.parquet. pictures: ids of items -> the `data:` addresses of those that have one.
     """
 
     title: str
@@ -60,6 +60,7 @@ class PageSource:
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    query_texts: Mapping[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     pictures: Callable[[Sequence[str]], Mapping[str, str]] | None = None
     seed: int = 0
 

@@ -90,7 +90,7 @@ def page_data(source: PageSource) -> PageData:
     measures = summaries.measure_table(source)
     with connected() as session:
         tables = Tables(source.places, source.runs, session)
-        questions = questions_of(source, measures, tables.columns(QUERIES))
+        questions = questions_of(source, measures, [source.query_texts, *tables.columns(QUERIES)])
         parts = [part for _, part in questions.keys]
         # The first cut-off of a measure that lists are deep enough for.
         cuts = (cut for cut in (summaries.cutoff_of(key.measure) for key in measures) if cut and cut < MOST_RESULTS)
@@ -184,17 +184,20 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
 def _columns(
     keys: Sequence[tuple[str, str]], tables: Sequence[Mapping[str, list[Any]]], *, parted: bool
 ) -> dict[str, Sequence[Any]]:
-    """The columns of queries.parquet in the order of the keys, without the empty ones."""
-    place = {key: at for at, key in enumerate(keys)}
+    """The columns of queries.parquet in the order of the keys, without the empty ones; tables without parts hold for all."""
+    place = {key: [at] for at, key in enumerate(keys)}
+    if parted:
+        for at, (query, _) in enumerate(keys):
+            place.setdefault((query, ""), []).append(at)
     found: dict[str, list[Any]] = {}
     for table in tables:
         queries = table.get("query", [])
         parts = [str(part or "") for part in table[PART]] if parted and PART in table else [""] * len(queries)
-        rows = [place.get(key) for key in zip(queries, parts, strict=True)]
+        rows = [place.get(key, ()) for key in zip(queries, parts, strict=True)]
         for name, column in table.items():
             mine = found.setdefault(name, [None] * len(keys))
-            for row, cell in zip(rows, column, strict=True):
-                if row is not None and mine[row] is None:
+            for row, cell in ((row, cell) for found, cell in zip(rows, column, strict=True) for row in found):
+                if mine[row] is None:
                     mine[row] = cell
     return {name: column for name, column in found.items() if name != "query" and any(cell is not None for cell in column)}
 
