@@ -22,6 +22,7 @@ from rankwell.tasks.rag.conventions import RagConvention
 from rankwell.tasks.rag.inputs import QuestionPassages, read_chunks, read_gold, read_passages, read_supports
 from rankwell.tasks.rag.options import CitationOptions, RagOptions
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, shared
+from rankwell.tasks.rag.tokens import tokenizer_of
 
 
 @takes_options(RagOptions, "measures")
@@ -168,7 +169,15 @@ def _rules(
         "sd": "population" if convention.population_sd else "sample",
         "counts": builder.counts,
         "measures": {str(each.measure): builder.definition(each.measure) for each in measures},
+        **_tokenizers(measures),
     }
+
+
+def _tokenizers(measures: Sequence[LabelledMeasure]) -> dict[str, str]:
+    """The named tokenizers with the versions of their libraries, where there are any."""
+    units = sorted({each.measure.parameters.get("unit", "") for each in measures})
+    found = [f"{unit} ({tokenizer_of(unit).about})" for unit in units if ":" in unit]
+    return {"tokenizer": ", ".join(found)} if found else {}
 
 
 def _name(passage: DocumentPassage) -> str:

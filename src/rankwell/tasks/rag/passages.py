@@ -1,17 +1,15 @@
 """Passages of documents: the gold ones of a question, and the chunks retrieved for it, as positions and as texts."""
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rankwell.core.tables import Ints
 from rankwell.errors import BadUsage, flag
+from rankwell.tasks.rag.tokens import Positions, Unit, tokenizer_of
 
-Unit = Literal["characters", "words"]
 Span = tuple[int, int]
-_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class DocumentPassage(NamedTuple):
@@ -40,7 +38,7 @@ class RetrievedPassages:
     chunks: tuple[tuple[DocumentPassage, ...], ...]
     documents: Mapping[str, str] = field(default_factory=dict[str, str])
     every_chunk: tuple[DocumentPassage, ...] = ()
-    _words: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict[str, tuple[list[int], list[int]]])
+    _words: dict[tuple[Unit, str], Positions] = field(default_factory=dict[tuple[Unit, str], Positions])
 
     def take(self, queries: Ints) -> "RetrievedPassages":
         """The view of some questions only, in the order given by their indices."""
@@ -50,28 +48,28 @@ class RetrievedPassages:
     def spans(self, passages: Iterable[DocumentPassage], unit: Unit) -> dict[str, list[Span]]:
         """The parts of each document that passages cover, in units, as disjoint spans in order.
 
-        A word is a run of letters, digits and underscores, or any other single character that is not a blank; it is covered where
-        one of its characters is. Raises BadUsage for a passage without a position, and for words of an unknown text.
+        A word of `tokenizer_of` is covered where one of its characters is. Raises BadUsage for a passage without a position, and
+        for words of an unknown text.
         """
         found: dict[str, list[Span]] = {}
         for each in passages:
             if each.document is None or each.start < 0:
                 what = f"a passage without a position ({(each.text or '')[:40]!r})"
                 raise BadUsage(f"{what}; give document, start and end, or choose ContextP and ContextR, which compare texts.")
-            found.setdefault(each.document, []).append(each.span if unit == "characters" else self._in_words(each))
+            found.setdefault(each.document, []).append(each.span if unit == "characters" else self._in_words(each, unit))
         return {document: merged(spans) for document, spans in found.items()}
 
-    def _in_words(self, passage: DocumentPassage) -> Span:
+    def _in_words(self, passage: DocumentPassage, unit: Unit) -> Span:
         document = str(passage.document)
-        if document not in self._words:
+        if (unit, document) not in self._words:
+            positions = tokenizer_of(unit).positions
             if document not in self.documents:
                 raise BadUsage(
-                    f"unit='words': the text of the document {document!r} is unknown; name a file with it by "
+                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a file with it by "
                     f"{flag('--documents')}."
                 )
-            words = list(_WORD.finditer(self.documents[document]))
-            self._words[document] = [each.start() for each in words], [each.end() for each in words]
-        starts, ends = self._words[document]
+            self._words[unit, document] = positions(self.documents[document])
+        starts, ends = self._words[unit, document]
         first = bisect_right(ends, passage.start)
         return first, max(first, bisect_left(starts, passage.end))
 

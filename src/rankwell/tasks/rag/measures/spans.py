@@ -8,7 +8,8 @@ import numpy as np
 from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage, flag
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, Span, Unit, merged, shared, size
+from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, Span, merged, shared, size
+from rankwell.tasks.rag.tokens import Unit
 
 Rule = Literal["set", "chunking_evaluation"]
 
@@ -89,7 +90,8 @@ def _share(part: Sequence[int], whole: Sequence[int], rule: Rule) -> Floats:
 def span_precision(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set") -> Floats:
     """The share of the text of the first `k` chunks that is gold text; text in several chunks counts once.
 
-    unit: `characters`, or `words` of the regular expression `\\w+|[^\\w\\s]`, of which any character counts as all of the word.
+    unit: `characters`, `words` of the regular expression `\\w+|[^\\w\\s]`, or tokens, `tokenizers:PLACE` or `tiktoken:ENCODING`;
+    any character of a word or token counts as all of it.
     rule: `chunking_evaluation` counts text in several chunks as often as it was retrieved; without `k` it takes as many chunks as
     there are that hold gold text or touch it, 20 at most, and a question without any is not counted.
 

@@ -1,0 +1,44 @@
+"""Similarities of two texts by name, from 0 to 1; those of strings are rapidfuzz's, as in RAGAS."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Literal
+
+from rankwell.errors import MissingExtra
+
+TextSimilarity = Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"]
+_WORD = re.compile(r"\w+")
+
+
+@cache
+def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
+    """The similarity of a name.
+
+    levenshtein, hamming, jaro, jaro-winkler: 1 less the normalised distance of rapidfuzz (Bachmann 2020). words: F1 of the words
+    that both texts have, each as often as in either, in lower case, as SQuAD's (Rajpurkar and others 2016), but with articles.
+    Raises MissingExtra without rapidfuzz.
+    """
+    if name == "words":
+        return word_f1
+    try:
+        from rapidfuzz import distance
+    except ImportError as error:
+        what = f"similarity='{name}' needs rapidfuzz: pip install 'rankwell[rag]'"
+        raise MissingExtra(f"{what}, or take similarity='words'.") from error
+    kinds = {
+        "levenshtein": distance.Levenshtein,
+        "hamming": distance.Hamming,
+        "jaro": distance.Jaro,
+        "jaro-winkler": distance.JaroWinkler,
+    }
+    distance_of = kinds[name].normalized_distance
+    return lambda one, other: 1 - distance_of(one, other)
+
+
+def word_f1(one: str, other: str) -> float:
+    """2 · shared words / all words of both texts; 1 for two texts without words."""
+    first, second = (Counter(_WORD.findall(text.lower())) for text in (one, other))
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 1.0
