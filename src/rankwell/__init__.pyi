@@ -50,6 +50,7 @@ from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
 from rankwell.tasks.answers.formats import read_questions as read_questions
+from rankwell.tasks.answers.judges import answer_judge as answer_judge
 from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
@@ -221,6 +222,8 @@ def evaluate_answers(
     relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = ...,
     corpus: Any = ...,
     context_share: float | None = ...,
+    context_similarity: Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"] | None = ...,
+    context_threshold: float | None = ...,
     ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = ...,
     duplicates: Literal["error", "first", "best", "keep"] | None = ...,
     missing: Literal["zero", "empty", "skip", "error"] | None = ...,

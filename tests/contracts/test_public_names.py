@@ -44,6 +44,7 @@ def images(folder: Path) -> Path:
 SPAN = {"document": "d", "start": 0, "end": 4}
 CALLS: dict[str, Callable[[Path], Any]] = {
     "agree": lambda _: rankwell.agree(np.eye(4), {"m": np.eye(4)}, k=1),
+    "answer_judge": lambda _: rankwell.answer_judge(len, name="judge"),
     "bench": lambda folder: rankwell.bench(bench_file(folder), folder / "results"),
     "captions": lambda _: rankwell.captions(np.eye(3)),
     "check": lambda _: rankwell.check(TRUTH, RUN),

@@ -32,6 +32,7 @@ def _answers() -> dict[str, str]:
         "na-official": f"{texts} -c squad2 --na-probs answers/na.json --na-ties official",
         "na-whole": f"{texts} -c squad2 --na-probs answers/na.json --na-ties whole -o out",
         "context-share": f"{base} --relevance context --corpus answers/corpus.tsv --context-share 0.3",
+        "context-similarity": f"{base} --relevance context --corpus answers/corpus.tsv --context-similarity words --context-threshold 0.4",
         "right": f"{base} --right reader_top1_f1 --hardest 5",
         "hardest-0": f"{base} --hardest 0 -o out",
         "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",

@@ -1,1 +1,1 @@
-"""Pictures and texts: decoding, thumbnails, contact sheets, normalisers."""
+"""Pictures and texts: decoding, thumbnails, contact sheets, normalisers, similarities of texts."""

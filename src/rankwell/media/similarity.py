@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from rankwell.errors import MissingExtra
@@ -25,8 +25,7 @@ def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
     try:
         from rapidfuzz import distance
     except ImportError as error:
-        what = f"similarity='{name}' needs rapidfuzz: pip install 'rankwell[rag]'"
-        raise MissingExtra(f"{what}, or take similarity='words'.") from error
+        raise MissingExtra(f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words.") from error
     kinds = {
         "levenshtein": distance.Levenshtein,
         "hamming": distance.Hamming,
@@ -39,6 +38,11 @@ def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
 
 def word_f1(one: str, other: str) -> float:
     """2 · shared words / all words of both texts; 1 for two texts without words."""
-    first, second = (Counter(_WORD.findall(text.lower())) for text in (one, other))
+    first, second = _words(one), _words(other)
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 1.0
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.lower()))

@@ -1,6 +1,8 @@
 """Generated answers by n-grams, vectors and a user's judge: the figures of the libraries, and failures that no grade replaces."""
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,35 @@ def test_a_judge_grades_each_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_no_grade_replaces_that_of_a_judge_that_fails(body: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(BadInput, match=message):
         judged(tmp_path, monkeypatch, body)
+
+
+def test_a_judge_is_a_function_in_python():
+    def grade(question: str, answer: str, right: Sequence[str]) -> float:
+        return 0.75 if answer in right else 0.25
+
+    judges = [rw.answer_judge(grade, name="half"), rw.answer_judge(lambda *_: 1.0, name="kind")]
+    result = rw.evaluate_answers(RIGHT, GIVEN, measures=judges, convention="nq-open", intervals="none")
+
+    assert [row.mean for row in result.summary] == [0.5, 1.0]
+    assert "AnswerJudge(judge='half')@5" in result.rules["measures"]
+    assert str(rw.answer_judge(json.loads)) == "AnswerJudge(judge='json:loads')"
+    # Defined again, as in a notebook, it is the new one.
+    rw.answer_judge(lambda *_: 0.5, name="kind")
+    assert rw.evaluate_answers(RIGHT, GIVEN, measures=judges[1], convention="nq-open")[str(judges[1])] == 0.5
+
+
+def test_a_judge_in_python_needs_a_name_where_it_has_none():
+    for function, options, message in (
+        (3, {}, "3 is not a judge"),
+        (lambda *_: 1.0, {}, "pass one as name="),
+        (partial(float, "1"), {}, "pass one as name="),
+        (json.loads, {"name": "a b"}, "'a b' is not a name"),
+    ):
+        with pytest.raises(BadUsage, match=message):
+            rw.answer_judge(function, **options)
+    failing = rw.answer_judge(lambda *_: 1 / 0, name="failing")
+    with pytest.raises(BadInput, match="failing on question 'q1', answer 'Lyon' fails: ZeroDivisionError"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures=failing, convention="nq-open")
 
 
 def test_a_judge_that_does_not_exist_is_an_error():

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import rankwell as rw
 from answer_forms import PIAF_SAMPLE
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Judgments
@@ -257,6 +258,36 @@ def test_the_share_is_that_of_the_shorter_texts_runs_of_three_words() -> None:
     assert relevant(by_context(table, texts, share=0.76)) == {"q": set()}
 
 
+def test_a_paraphrase_is_relevant_by_a_named_similarity_from_its_threshold_on() -> None:
+    table = with_context()
+    paraphrase = "Normandy, a region in France, has its name from the Normans, a people of the 10th and the 11th centuries."
+    # Of the passage's 21 words and the four of this one, three are shared: 6 / 25.
+    texts = {"paraphrase": paraphrase, "four": "the Normans, France, Spain", "none": "Dogs stay out"}
+    ranking = Ranking.from_rows(["q"] * 2, ["four", "none"], [2.0, 1.0])
+
+    assert relevant(by_context(table, texts)) == {"q": set()}
+    assert relevant(by_context(table, texts, similarity="words")) == {"q": {"paraphrase"}}
+    assert relevant(by_context(table, texts, similarity="words", threshold=0.24)) == {"q": {"paraphrase", "four"}}
+    assert relevant(by_context(table, texts, similarity="words", threshold=0.25)) == {"q": {"paraphrase"}}
+    assert relevant(by_context(table, texts, similarity="words", threshold=0.24, retrieved=[ranking])) == {"q": {"four"}}
+
+
+def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_threshold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
+    section = text.partition("## Paraphrased contexts")[2].partition("\n## ")[0]
+    script, printed = (section.partition(f"```{kind}\n")[2].partition("```")[0] for kind in ("python", "text"))
+    names: dict[str, Any] = {}
+
+    exec(script, names)
+
+    assert capsys.readouterr().out == printed
+    rules = rw.evaluate_answers([names["row"]], **names["given"], context_similarity="words").rules
+    assert (rules["context_similarity"], rules["context_threshold"]) == ("words", 0.5)
+    assert "context_threshold" not in rw.evaluate_answers([names["row"]], **names["given"]).rules
+
+
 def test_an_impossible_questions_context_counts_unless_it_is_asked_otherwise() -> None:
     table = with_context(impossible=True)
 
@@ -270,3 +301,5 @@ def test_missing_contexts_and_shares_out_of_range_are_refused() -> None:
     for share in (0.0, 1.5, float("nan")):
         with pytest.raises(BadUsage, match="share is"):
             by_context(with_context(), CHUNKS, share=share)
+        with pytest.raises(BadUsage, match="threshold is"):
+            by_context(with_context(), CHUNKS, similarity="words", threshold=share)

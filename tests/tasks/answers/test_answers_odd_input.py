@@ -280,6 +280,22 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
             {"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"},
             "expected a number above 0 and at most 1",
         ),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_similarity": "words", "relevance": "dpr"},
+            "context_similarity='words' has no effect without relevance='context'",
+        ),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_threshold": 0.5, "relevance": "context"},
+            "context_threshold=0.5 has no effect without context_similarity",
+        ),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_threshold": 0, "relevance": "context"},
+            "context_threshold=0; expected a number above 0",
+        ),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5, "context_similarity": "words", "relevance": "context"},
+            "context_share=0.5 has no effect beside context_similarity='words'",
+        ),
     ],
 )
 def test_an_unused_option_is_refused(options: dict[str, Any], message: str) -> None:

@@ -295,6 +295,9 @@ class _AnswerEvaluation:
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
         if retriever is not None:
             rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance}
+            if self.options.context_similarity is not None:
+                rules["context_similarity"] = plan.relevance.context_similarity
+                rules["context_threshold"] = plan.relevance.context_threshold
             rules["ties"] = builder.ties(retriever.ties)
         if reader is not None:
             rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}

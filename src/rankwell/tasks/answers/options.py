@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import InputData, MeasureNames, Option
+from rankwell.media.similarity import TextSimilarity
 from rankwell.stats import Intervals
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
 from rankwell.tasks.answers.retrieval import Relevance
@@ -49,6 +50,11 @@ class AnswerOptions:
         Texts of the documents by id, for relevance by answers or context.
     context_share
         How much of the shorter text two documents must share to be the same context, from 0 to 1; 0.65 by default.
+    context_similarity
+        Instead, how similar their whole texts are, for paraphrases: words (F1 of the words), or levenshtein, hamming, jaro or
+        jaro-winkler, 1 less the normalised distance.
+    context_threshold
+        The least such similarity of two documents that are the same context; 0.5 by default.
     ties
         Order of documents with equal scores in a run file; by default the convention's.
     duplicates
@@ -89,6 +95,8 @@ class AnswerOptions:
     relevance: Relevance | None = None
     corpus: InputData = None
     context_share: float | None = None
+    context_similarity: TextSimilarity | None = None
+    context_threshold: float | None = None
     ties: RetrieverTies | None = None
     duplicates: RetrieverDuplicates | None = None
     missing: Missing | None = None

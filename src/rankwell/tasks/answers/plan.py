@@ -86,12 +86,26 @@ class AnswerPlan:
                 raise BadUsage(f"{option}={getattr(self, option)}; expected a positive integer.")
         # The inputs decide which convention is the default.
         _ = self.measures if options.convention is not None else None
-        share = options.context_share
-        if share is not None and options.relevance != "context":
-            what = f"{flag('--context-share', share)} has no effect without {flag('--relevance', 'context')}"
-            raise BadUsage(f"{what}; give it, or leave this out.")
-        if share is not None and not 0 < share <= 1:
-            raise BadUsage(f"{flag('--context-share', share)}; expected a number above 0 and at most 1.")
+        self._check_context()
+
+    def _check_context(self) -> None:
+        """Raises BadUsage for options of relevance by context that are unused, or out of range."""
+        options = self.options
+        similarity, names = options.context_similarity, ("context_share", "context_threshold")
+        shares: dict[str, float | None] = {name: getattr(options, name) for name in names}
+        for name, value in {**shares, "context_similarity": similarity}.items():
+            if value is not None and options.relevance != "context":
+                what = f"{flag('--' + name.replace('_', '-'), value)} has no effect without {flag('--relevance', 'context')}"
+                raise BadUsage(f"{what}; give it, or leave this out.")
+        for name, share in shares.items():
+            if share is not None and not 0 < share <= 1:
+                raise BadUsage(f"{flag('--' + name.replace('_', '-'), share)}; expected a number above 0 and at most 1.")
+        if options.context_threshold is not None and similarity is None:
+            what = f"{flag('--context-threshold', options.context_threshold)} has no effect without"
+            raise BadUsage(f"{what} {flag('--context-similarity')}; give it, or leave this out.")
+        if options.context_share is not None and similarity is not None:
+            what = f"{flag('--context-share', options.context_share)} has no effect beside"
+            raise BadUsage(f"{what} {flag('--context-similarity', similarity)}; leave one of them out.")
 
     @property
     def relevance(self) -> RelevanceRules:
@@ -101,6 +115,8 @@ class AnswerPlan:
             relevance=options.relevance or self.rules.relevance,
             as_published=options.relevance is None,
             context_share=0.65 if options.context_share is None else options.context_share,
+            context_similarity=options.context_similarity,
+            context_threshold=0.5 if options.context_threshold is None else options.context_threshold,
             ties=options.ties or self.convention.ties,
             k=self.retriever_k,
             needs_evidence="EvidenceRprec" in {each.measure.name for each in self.measures.retriever},
@@ -233,7 +249,10 @@ def _part(measure: Measure) -> str | None:
     return "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
 
 
-_OF_RETRIEVER = ("retriever_k", "relevance", "context_share", "corpus", "ties", "duplicates", "retrieved_format")
+_OF_RETRIEVER = (
+    *("retriever_k", "relevance", "context_share", "context_similarity", "context_threshold", "corpus", "ties", "duplicates"),
+    "retrieved_format",
+)
 _OF_READER = (
     *("isolated", "na_probs", "normalizer", "language", "missing", "extra", "na_threshold", "na_ties", "right"),
     "predictions_format",

@@ -18,6 +18,7 @@ from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.files import find_hits
+from rankwell.media.similarity import TextSimilarity
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundTable
 from rankwell.tasks.answers.truth import by_answer, by_context, by_document, refuse_without_text
@@ -31,6 +32,8 @@ class RelevanceRules(NamedTuple):
     relevance: Relevance
     as_published: bool
     context_share: float
+    context_similarity: TextSimilarity | None
+    context_threshold: float
     ties: TieRule
     k: int
     needs_evidence: bool
@@ -73,8 +76,15 @@ class RetrieverRun(JudgedRun):
                 advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
                 raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
         elif rules.relevance == "context":
-            share, lists = rules.context_share, [found.table]
-            judgments = by_context(questions, texts, share=share, retrieved=lists, impossible=impossible)
+            judgments = by_context(
+                questions,
+                texts,
+                share=rules.context_share,
+                similarity=rules.context_similarity,
+                threshold=rules.context_threshold,
+                retrieved=[found.table],
+                impossible=impossible,
+            )
         else:
             if pooled:
                 what = "relevant are retrieved documents that hold an answer"

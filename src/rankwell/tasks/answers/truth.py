@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -11,10 +11,12 @@ from typing import Literal
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.media.similarity import TextSimilarity, similarity_of
 from rankwell.media.texts import Containment, containment
 from rankwell.tasks.answers.answer_pairs import Questions
 
 Vanished = Literal["none", "all"]
+_Find = Callable[[str, Set[str]], set[str]]
 
 _WORD = re.compile(r"\w+")
 # Long enough that two texts on one subject do not share many, short enough that a changed word spoils only a few.
@@ -68,37 +70,60 @@ def by_context(
     texts: Mapping[str, str],
     *,
     share: float = 0.65,
+    similarity: TextSimilarity | None = None,
+    threshold: float = 0.5,
     retrieved: Sequence[Ranking] = (),
     impossible: bool = True,
 ) -> Judgments:
     """The documents that share their text with a document of the question, however either was cut into passages.
 
-    share: the least part of the shorter one's runs of three words that the longer one has. Raises BadInput without texts.
+    share: the least part of the shorter one's runs of three words that the longer one has. similarity: a name of
+    `rankwell.media.similarity`, by which whole texts are compared instead, and are the same from the threshold on: for
+    paraphrases. Raises BadInput without texts.
     """
-    if not 0 < share <= 1:
-        raise BadUsage(f"share is {share}; expected a number above 0 and at most 1.")
+    for name, value in (("share", share), ("threshold", threshold)):
+        if not 0 < value <= 1:
+            raise BadUsage(f"{name} is {value}; expected a number above 0 and at most 1.")
     if not any(document in questions.contexts for documents in _documents(questions) for document in documents):
         what = "no text of the questions' own documents is known"
         raise BadInput(f"{what}; relevance by context needs them, use documents or answers.")
     listed = _listed(retrieved, texts) if retrieved else None
     known = texts if listed is None else {item: texts[item] for item in set().union(*listed.values())}
-    runs = {name: _runs(text) for name, text in known.items()}
+    find = _find_shared(known, share) if similarity is None else _find_similar(known, similarity, threshold)
+    relevant: dict[str, set[str]] = {}
+    for name, documents in zip(questions.ids, _documents(questions, impossible=impossible), strict=True):
+        among = known.keys() if listed is None else listed.get(name, set[str]())
+        own = [questions.contexts[document] for document in documents if document in questions.contexts]
+        relevant[name] = set[str]().union(*(find(text, among) for text in own))
+    return _judgments(relevant.items())
+
+
+def _find_shared(texts: Mapping[str, str], share: float) -> _Find:
+    """A function that finds the texts, among some, that share enough runs of words with a text."""
+    runs = {name: _runs(text) for name, text in texts.items()}
     holders: dict[tuple[str, ...], list[str]] = {}
     for name, mine in runs.items():
         for run in mine:
             holders.setdefault(run, []).append(name)
 
     @cache
-    def _alike(document: str) -> set[str]:
-        mine = _runs(questions.contexts[document])
+    def _alike(text: str) -> set[str]:
+        mine = _runs(text)
         common = Counter(name for run in mine for name in holders.get(run, ()))
         return {name for name, n in common.items() if n >= share * min(len(mine), len(runs[name]))}
 
-    relevant: dict[str, set[str]] = {}
-    for name, documents in zip(questions.ids, _documents(questions, impossible=impossible), strict=True):
-        found = set[str]().union(*(_alike(document) for document in documents if document in questions.contexts))
-        relevant[name] = found if listed is None else found & listed.get(name, set[str]())
-    return _judgments(relevant.items())
+    return lambda text, among: _alike(text) & among
+
+
+def _find_similar(texts: Mapping[str, str], similarity: TextSimilarity, threshold: float) -> _Find:
+    """A function that finds the texts, among some, that are similar enough to a text."""
+    compare = similarity_of(similarity)
+
+    @cache
+    def _is_similar(text: str, name: str) -> bool:
+        return compare(text, texts[name]) >= threshold
+
+    return lambda text, among: {name for name in among if _is_similar(text, name)}
 
 
 def _judgments(relevant: Iterable[tuple[str, Iterable[str]]]) -> Judgments:

@@ -14,14 +14,14 @@ from rankwell.errors import BadUsage, MissingExtra, UnknownName
 Unit = Literal["characters", "words"] | str
 """characters, words, `tokenizers:PLACE` or `tiktoken:ENCODING`."""
 Positions = tuple[list[int], list[int]]
-"""Where each word begins and ends in characters, the end exclusive, both ascending."""
+"""The starts and the ends of words in characters, the end exclusive, both ascending."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _FILE = "tokenizer.json"
 
 
 class TextTokenizer(NamedTuple):
-    """A tokenizer. positions: of a text. about: library, version and digest, for the rules of a result; "" for the own rule."""
+    """A tokenizer. positions: of a text. about: library, version and digest, for the rules of a result; "" for words."""
 
     positions: Callable[[str], Positions]
     about: str = ""

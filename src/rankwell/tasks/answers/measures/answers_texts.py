@@ -14,13 +14,11 @@ from rankwell.core.registry import Measure, Scale, measure
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, MissingExtra, shown
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
+from rankwell.tasks.answers.judges import Grade, judge_of
 from rankwell.tasks.answers.measures.answers import EXEMPT, Population, Retrieval, finish, over_answers
 
 if TYPE_CHECKING:
     from rankwell.encoders import TextEncoder
-
-Grade = Callable[[str, str, Sequence[str]], float]
-"""Of the texts of the question and the answer and of the right answers: a number, higher is better."""
 
 
 def _values(
@@ -186,9 +184,10 @@ def answer_judge(
 ) -> Floats:
     """The grade from 0 to 1 that a function gives an answer, the best of the first `k` answers.
 
-    judge: `module:function`, called with the texts of question and answer and the list of right answers, once for each of these
-    answers that is not blank, where there is a right one. An exception, or anything but a number from 0 to 1, is an error that
-    names the question: no grade is ever filled in. population, retrieval: see AnswerEM.
+    judge: `module:function`, or in Python the name of a `rankwell.answer_judge`. It is called with the texts of question and
+    answer and the list of right answers, once for each of these answers that is not blank, where there is a right one. An
+    exception, or anything but a number from 0 to 1, is an error that names the question: no grade is ever filled in. population,
+    retrieval: see AnswerEM.
 
     >>> import sys, types
     >>> sys.modules["mine"] = types.SimpleNamespace(judge=lambda question, answer, right: float(answer in right))
@@ -196,7 +195,7 @@ def answer_judge(
     >>> answer_judge(answer_pairs({"q": ["Paris"]}, {"q": ["Lyon", "Paris"]}), judge="mine:judge").tolist()
     [1.0]
     """
-    function = load_object(judge)
+    function: Callable[..., Any] = judge_of(judge)
 
     def _grade(question: str, answer: str, rights: Sequence[str]) -> float:
         case = f"{judge} on question {shown(question)}, answer {shown(answer)}"

@@ -7,8 +7,8 @@ import numpy as np
 from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage, flag
+from rankwell.media.similarity import TextSimilarity, similarity_of
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
-from rankwell.tasks.rag.similarity import TextSimilarity, similarity_of
 
 _RAGAS = "Es and others 2024, RAGAS: Automated evaluation of retrieval augmented generation; ragas 0.4.0"
 
