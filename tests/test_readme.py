@@ -147,8 +147,8 @@ def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
 
     if same_environment():
         # The demo's documents are those of the Python that runs.
-        rules = " ".join(blocks("text")[0].split())
-        assert rules in " ".join(printed[next(line for line in printed if "demo/whole_docs.run -m nDCG@10" in line)].split())
+        rules, line = " ".join(blocks("text")[0].split()), "rankwell evaluate demo/qrels.txt demo/whole_docs.run"
+        assert rules in " ".join(printed[next(each for each in printed if each.startswith(line))].split())
         sentence = re.search(r"begins with a sentence such as \*(.*?)\*", README, re.DOTALL)
         assert sentence is not None
         assert printed[next(line for line in printed if " compare " in line)].startswith(" ".join(sentence[1].split()))
