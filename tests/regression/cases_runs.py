@@ -233,7 +233,7 @@ def _others() -> dict[str, str]:
         "check/judgments": "check qrels.txt",
         "check/strict": "check qrels.txt c.run --strict",
         "report/one": f"{made}\nreport out --overwrite",
-        "report/two": f"{made}\n{old}\nreport out baseline=old -o page.html --title 'Both of them' --seed 3 --documents corpus.jsonl",
+        "report/two": f"{made}\n{old}\nreport out baseline=old -o page.html --title 'Both of them' --seed 3 --documents corpus.jsonl --query-texts queries.jsonl",
         "report/thumbnails": f"{made}\nreport out -o page.html --thumbnails 'pictures/{{id}}.png'",
         "open/page": f"{made}\nreport out\nopen out --no-browser\nopen out/report.html --no-browser",
         "convert/chain": "convert a.run out/a.parquet\nconvert out/a.parquet out/a.csv\nconvert out/a.csv out/a.json\n"
