@@ -29,6 +29,7 @@ from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryIt
 from rankwell.tasks.beyond.lists import ItemLists, ListCollections
 from rankwell.tasks.rag.citations import CitedStatements, Statement
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
+from tasks.logs.world import joined, logged
 
 Run = dict[str, dict[str, float]]
 KINDS = ("absent", "empty", "nothing judged", "nothing relevant", "constant", "single", "long", "all unjudged") + 8 * ("mixed",)
@@ -379,10 +380,15 @@ def _join_collections(truth: Mapping[str, Any], run: Run) -> Any:
     return ListCollections(names, tuple(lists))
 
 
+def _join_logged(truth: Mapping[str, Any], run: Run) -> Any:
+    return joined({query: (truth[query], final_order(run.get(query, {}))) for query in sort_ids(truth)})
+
+
 MAKERS: dict[str, Maker] = {
     "AnswerPairs": AnswersMaker(truth=right_answers, nothing=dict, join=_join_answers),
     "CitedStatements": CitationsMaker(truth=grades, nothing=dict, join=_join_citations),
     "JudgedRankings": Maker(truth=grades, nothing=dict, join=judged_rankings),
+    "LoggedRounds": Maker(truth=logged, nothing=dict, join=_join_logged),
     "ItemLists": ListsMaker(truth=grades, nothing=dict, join=_join_lists),
     "ListCollections": CollectionsMaker(truth=grades, nothing=dict, join=_join_collections),
     "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),

@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "recalls": ((0.0, 0.35, 1.0),),
     "n_items": (1000,),
     "alpha": (0.01, 0.3),
+    "clip": (0.4, 1.5, None),
     "head": (2, 30, None),
     "encoder": ("oracles.answer_texts:letters",),
     "judge": ("oracles.answer_texts:same_length",),

@@ -86,6 +86,13 @@ CASES = (
         ("answers grid worlds/answers/files.toml -o out", "answers grid worlds/answers/files.toml -o out --jobs 2"),
     ),
     Case("pairs", tuple(f"pairs {_PAIRS}:score {_PAIRS}:{name} -o out" for name in ("one", "two")), "report out"),
+    Case("interleave", ("interleave one.run two.run -o out.jsonl", "interleave one.run two.run --method balanced -o out.jsonl")),
+    Case(
+        "interleave credit",
+        tuple(f"interleave credit lists.jsonl clicks.csv --test {name} -o out" for name in ("sign", "t")),
+        "report out",
+    ),
+    Case("logs", ("logs log.csv -o out", "logs log.csv --policy mine -o out"), "report out"),
     Case("beyond", ("beyond one.run -o out", "beyond one.run -k 1 -o out"), "report out"),
     Case("rag", ("rag gold.jsonl chunks.jsonl -o out", "rag gold.jsonl chunks.jsonl -k 1 -o out"), "report out"),
     Case("rag citations", tuple(f"rag citations supports.jsonl -c {name} -o out" for name in ("rankwell", "alce")), "report out"),
@@ -133,6 +140,7 @@ class Workplace:
         for name in ("one", "two"):
             rows = [f"{q} Q0 {d} 1 {self.rng.random()} x\n" for q in queries for d in items]
             (self.inputs / f"{name}.run").write_text("".join(rows))
+        self._clicks(queries, items)
         numbers = np.random.default_rng(0)
         for name in ("a", "b"):
             np.save(self.inputs / f"{name}.npy", numbers.normal(size=(40, 40)).astype(np.float32))
@@ -155,6 +163,16 @@ class Workplace:
         judged = [{"id": query, "statement": "s", "citations": ["a"], "entailed": self.rng.random() < 0.5} for query in queries]
         for name, rows in (("gold", gold), ("chunks", found), ("supports", judged)):
             (self.inputs / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def _clicks(self, queries: list[str], items: list[str]) -> None:
+        """A log with a policy, interleaved lists, and clicks on them."""
+        rows = [f"{query},{self.rng.choice(items)},{self.rng.randrange(2)},0.025,{self.rng.random()}\n" for query in queries]
+        (self.inputs / "log.csv").write_text("query,item,click,propensity,mine\n" + "".join(rows))
+        marks = {"query": "", "method": "team-draft", "runs": ["one", "two"], "items": items[:4], "teams": [0, 1, 1, 0]}
+        lists = [{"list": query} | marks | {"query": query} for query in queries]
+        (self.inputs / "lists.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lists))
+        clicks = [f"{query},{self.rng.choice(items[:4])}\n" for query in queries]
+        (self.inputs / "clicks.csv").write_text("query,item\n" + "".join(clicks))
 
     def _pictures(self, numbers: np.random.Generator) -> None:
         from PIL import Image

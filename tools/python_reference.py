@@ -19,6 +19,7 @@ _TITLES: Mapping[str, str] = {
     "captions": "Captions and videos",
     "clips": "Clips and keywords",
     "instances": "Instances",
+    "logs": "Logged clicks and interleaving",
     "rag": "Retrieval for generation",
     "retrieve": "Live engines",
 }

@@ -65,6 +65,10 @@ from rankwell.tasks.clips.options import ClipOptions as ClipOptions
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
+from rankwell.tasks.logs.interleaving import InterleavedList
+from rankwell.tasks.logs.interleaving import InterleavingOptions as InterleavingOptions
+from rankwell.tasks.logs.options import LogOptions as LogOptions
+from rankwell.tasks.logs.preference import InterleavingTestOptions as InterleavingTestOptions
 from rankwell.tasks.rag.options import CitationOptions
 from rankwell.tasks.rag.options import RagOptions as RagOptions
 from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
@@ -337,6 +341,32 @@ def evaluate_instances(
     progress: Callable[[str, int, int], None] | None = ...,
     options: InstanceOptions | None = ...,
 ) -> Results: ...
+def evaluate_interleaving(
+    lists: Any,
+    clicks: Any,
+    *,
+    test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] | None = ...,
+    cluster: bool = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    level: float = ...,
+    resamples: int = ...,
+    seed: int = ...,
+    options: InterleavingTestOptions | None = ...,
+) -> Results: ...
+def evaluate_logs(
+    log: Any,
+    policies: Any = ...,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    model: Any = ...,
+    expected: Any = ...,
+    columns: Any = ...,
+    value_of: Literal["row", "query"] = ...,
+    by_position: bool = ...,
+    intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    options: LogOptions | None = ...,
+) -> Results: ...
 def evaluate_rag(
     gold: Any,
     retrieved: Any,
@@ -365,6 +395,21 @@ def fuse(
     progress: Callable[[str, int, int], None] | None = ...,
     options: FusionOptions | None = ...,
 ) -> Ranking: ...
+def interleave(
+    first: Any,
+    second: Any,
+    *,
+    method: Literal["balanced", "team-draft", "probabilistic", "optimised"] = ...,
+    k: int = ...,
+    lists: int = ...,
+    tau: float = ...,
+    credit: Literal["inverse", "linear"] = ...,
+    run_format: str | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    seed: int = ...,
+    names: tuple[str, str] = ...,
+    options: InterleavingOptions | None = ...,
+) -> list[InterleavedList]: ...
 def retrieve(
     engine: Any,
     queries: Any = ...,

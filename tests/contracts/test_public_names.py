@@ -62,6 +62,10 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "evaluate_instances": lambda folder: rankwell.evaluate_instances(
         images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
     ),
+    "evaluate_interleaving": lambda _: rankwell.evaluate_interleaving(
+        rankwell.interleave({"q": ["a"]}, {"q": ["a"]}), {"query": ["q"], "item": ["a"]}
+    ),
+    "evaluate_logs": lambda _: rankwell.evaluate_logs({"click": [1, 0]}),
     "evaluate_rag": lambda _: rankwell.evaluate_rag(
         [{"id": "q", "passages": [SPAN]}], [{"id": "q", "chunks": [SPAN]}], measures="SpanR@1"
     ),
@@ -70,6 +74,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "fuse": lambda _: rankwell.fuse([RUN, RUN]),
     "group_rankings": lambda _: rankwell.group_rankings(ASPECTS, RUN),
     "intent_rankings": lambda _: rankwell.intent_rankings(ASPECTS, RUN),
+    "interleave": lambda _: rankwell.interleave({"q": ["a"]}, {"q": ["b"]}),
     "judged_rankings": lambda _: rankwell.judged_rankings(TRUTH, RUN),
     "measure": lambda _: rankwell.measure(lambda view: view.first_rank(view.relevant(1)), name="first_rank_of_mine"),
     "parse_measure": lambda _: rankwell.parse_measure("nDCG@10"),

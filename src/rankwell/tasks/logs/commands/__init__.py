@@ -1,0 +1,1 @@
+"""Commands of the task, one file each."""

@@ -1,0 +1,47 @@
+"""Credit clicks on interleaved lists to the two runs, and test whether users prefer one of them."""
+
+import sys
+
+from rankwell import report
+from rankwell.report.difference_tables import difference_text
+from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, present
+from rankwell.tasks.logs.preference import InterleavingTestOptions, evaluate_interleaving
+
+
+def credit(
+    lists: InputPlace,
+    clicks: InputPlace,
+    /,
+    *,
+    options: InterleavingTestOptions,
+    per_query: PerQueryOption = False,
+    format: FormatOption = "table",  # noqa: A002
+    output: FolderOption = None,
+) -> Output:
+    """Credit clicks on interleaved lists to the two runs, and test whether users prefer one of them.
+
+    Each impression is won, tied or lost by the rule of the method that made its list. docs/logs.md explains them.
+
+    Parameters
+    ----------
+    lists
+        File of lists that `rankwell interleave` wrote.
+    clicks
+        Table with the list (or query) and the item of each click; a column `click` where it has unclicked items, too, and a
+        column `impression` where a list was shown more than once.
+    per_query
+        Also the values of each impression.
+    output
+        Folder for summary.csv, summary.json, per_query.parquet, manifest.json and charts.
+    """
+    if output is not None:
+        from rankwell.report.drafts import refuse_unclaimed
+
+        refuse_unclaimed(output)
+    result = evaluate_interleaving(lists, clicks, options=options)
+    done = present(result, format=format, per_query=per_query, output=output, tables=result.tables)
+    if format not in ("table", "md", "latex"):
+        return done
+    rows = list(result.per_query()) if per_query else None
+    terminal = report.terminal_of(sys.stdout)
+    return done._replace(text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))

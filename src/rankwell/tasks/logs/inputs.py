@@ -1,0 +1,312 @@
+"""Files of logs, policies and models -> rows of a log with the weights of each policy."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Floats, Ints, sort_ids
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
+from rankwell.store import Source, exists
+from rankwell.tasks.logs.options import LogOptions
+from rankwell.tasks.logs.tables import FINITE, PROBABILITY, PROPENSITY, NamedColumns, Range, opened_columns
+
+LOGGING = "log"
+"""The name of the logging policy."""
+_ROUNDED = 1e-5
+"""Probabilities of a context may add up to 1 with so much rounding."""
+Key = tuple[str | None, str, str | None]
+"""Query, item and position; None for a part by which a table does not distinguish."""
+Context = tuple[str | None, str | None]
+"""Query and position, likewise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The rows of a log, by query and then in an order that does not depend on that of the file.
+
+    queries: (rows,) ids; the number of the row where the log has none. items, positions: None where it has none. named: whether
+    queries are named. shown: (columns,) what -> column, for the rules. others: further columns that options name.
+    """
+
+    name: str
+    queries: list[str]
+    items: list[str] | None
+    positions: list[str] | None
+    rewards: Floats
+    propensities: Floats | None
+    others: Mapping[str, Floats]
+    named: bool
+    columns: Mapping[str, str]
+
+    def column(self, place: Any) -> Floats | None:
+        """(rows,) the column that an option names; None for a table."""
+        return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.rewards)
+
+
+class Policy(NamedTuple):
+    """A target policy on the rows of a log. expected: what the model expects under it, None where that is not known."""
+
+    probabilities: Floats
+    expected: Floats | None
+    notes: tuple[str, ...] = ()
+
+
+class Entries(NamedTuple):
+    """The numbers of a table by query, item and position. by: which of query and position it distinguishes."""
+
+    name: str
+    values: dict[Key, float]
+    by_query: bool
+    by_position: bool
+
+    def key(self, query: str, item: str, position: str | None) -> Key:
+        """The key of a row of the log."""
+        return (query if self.by_query else None, item, position if self.by_position else None)
+
+    def contexts(self) -> dict[Context, list[Key]]:
+        """The keys of each query and position."""
+        found: dict[Context, list[Key]] = defaultdict(list)
+        for key in self.values:
+            found[key[0], key[2]].append(key)
+        return found
+
+
+def pairs_of(given: Any, option: str) -> dict[str, str]:
+    """The mapping that texts NAME=VALUE, or a mapping, stand for. Raises BadUsage."""
+    if given is None or isinstance(given, Mapping):
+        return {str(name): str(value) for name, value in (given or {}).items()}
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        name, equals, value = str(text).partition("=")
+        if not equals or not name or not value:
+            raise BadUsage(f"{option} {shown(text)}; expected NAME=COLUMN.")
+        if name in found:
+            raise BadUsage(f"{option} {shown(text)}: {name!r} is named twice; keep one of them.")
+        found[name] = value
+    return found
+
+
+def policies_of(given: Any) -> dict[str, Any]:
+    """The policies by name: NAME=PLACE, or the place's own name."""
+    option = flag("--policy", name="policies")
+    if given is None or isinstance(given, Mapping):
+        if LOGGING in (given or {}):
+            raise BadUsage(f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise.")
+        return dict(given or {})
+    found: dict[str, Any] = {}
+    for text in [given] if isinstance(given, (str, Path)) else given:
+        name, equals, place = str(text).partition("=")
+        if not equals or exists(str(text)):
+            name, place = (Source(text).stem if exists(str(text)) else str(text)), str(text)
+        if not name or not place:
+            raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
+        if name in found or name == LOGGING:
+            what = "is the name of the logging policy" if name == LOGGING else "is the name of two policies"
+            raise BadUsage(f"{option}: {name!r} {what}; name it otherwise, as in mine={place}.")
+        found[name] = place
+    return found
+
+
+def read_log(place: Any, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]) -> Log:
+    """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
+    option = flag("--column", name="columns")
+    chosen = pairs_of(options.columns, option)
+    known = ("query", "item", "position", "reward", "propensity")
+    if odd := next((name for name in chosen if name not in known), None):
+        raise BadUsage(f"{option} {odd}={chosen[odd]}: expected one of {', '.join(known)} before the equals sign.")
+    with opened_columns(place, "the log") as table:
+        advice = f"name it by {option}, as in reward=COLUMN" if option.startswith("--") else "pass columns={'reward': COLUMN}"
+        columns = {"reward": table.need("reward", chosen, advice)}
+        if policies:
+            columns["propensity"] = table.need("propensity", chosen, f"estimates need the logging policy's; {advice}")
+        for what in ("query", "item", "position"):
+            if (found := table.find(what, chosen)) is not None:
+                columns[what] = found
+        rewards = table.numbers(columns["reward"], FINITE)
+        propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
+        texts = {what: table.ids(columns[what]) for what in ("query", "item", "position") if what in columns}
+        others = {
+            column: table.numbers(column, within) for column, within in _further(table, options, policies, expected).items()
+        }
+        name = table.name
+    named = "query" in texts
+    queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
+    numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
+    order = _order(queries if named else None, texts, numbers)
+    listed = order.tolist()
+    items, positions = ([texts[what][row] for row in listed] if what in texts else None for what in ("item", "position"))
+    return Log(
+        name,
+        [queries[row] for row in listed],
+        items,
+        positions,
+        rewards[order],
+        None if propensities is None else propensities[order],
+        {column: values[order] for column, values in others.items()},
+        named,
+        columns,
+    )
+
+
+def _further(
+    table: NamedColumns, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
+) -> dict[str, Range]:
+    """The columns of the log that the options name, with the numbers that each may hold."""
+    found = {place: PROBABILITY for place in policies.values() if is_column(place, table.names)}
+    if is_column(options.model, table.names):
+        found[options.model] = FINITE
+    if unknown := next((name for name in expected if name not in policies), None):
+        raise BadUsage(f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}.")
+    return found | {table.known(column): FINITE for column in expected.values()}
+
+
+def is_column(place: Any, names: Sequence[str]) -> bool:
+    """Whether a place is a column of the log. Raises BadInput for a text that is neither a column nor a file."""
+    if not isinstance(place, (str, Path)):
+        return False
+    if str(place) in names:
+        return True
+    if not exists(str(place)):
+        raise BadInput(f"{place}: neither a column of the log nor a file; the log's columns are {', '.join(map(repr, names))}.")
+    return False
+
+
+def _order(queries: Sequence[str] | None, texts: Mapping[str, Sequence[str]], numbers: Sequence[Floats]) -> Ints:
+    """(rows,) the order by query, then by what a row holds, so that sums do not depend on the order of the file."""
+    columns = [texts[what] for what in texts if what != "query"] + ([] if queries is None else [queries])
+    return np.lexsort([*numbers[::-1], *map(_places, columns)]).astype(np.int64)
+
+
+def _places(ids: Sequence[str]) -> Ints:
+    """(rows,) the place of each id among the different ones."""
+    place = {name: number for number, name in enumerate(sort_ids(set(ids)))}
+    return np.array([place[each] for each in ids], dtype=np.int64)
+
+
+def read_entries(place: Any, what: str, within: Range, option: str) -> Entries:
+    """The numbers of a table by item, and by query and position where it has such columns. Raises DuplicateItem."""
+    with opened_columns(place, option) as table:
+        column = table.need(what, {}, "rename it to one of the names")
+        item = table.need("item", {}, "rename it to one of the names")
+        keys = [table.find(name, {}) for name in ("query", "position")]
+        items = table.ids(item)
+        queries, positions = ([None] * len(items) if key is None else table.ids(key) for key in keys)
+        numbers = table.numbers(column, within).tolist()
+        values: dict[Key, float] = {}
+        for row, (key, value) in enumerate(zip(zip(queries, items, positions, strict=True), numbers, strict=True)):
+            if key in values:
+                where = " of ".join(each for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if each)
+                raise DuplicateItem(f"{table.name}: row {row + 1}: {where} has a number already; keep one of them.")
+            values[key] = value
+        return Entries(table.name, values, keys[0] is not None, keys[1] is not None)
+
+
+def read_policy(place: Any, log: Log, model: Entries | None, option: str) -> Policy:
+    """The probabilities of a policy's table for what the log shows, and what a model's table expects under it.
+
+    Raises BadInput for a query that the table lacks, and for probabilities of a context that add up to more than 1; with a model,
+    also to less.
+    """
+    table = read_entries(place, "probability", PROBABILITY, option)
+    rows = log_keys(log, table)
+    contexts = table.contexts()
+    sums = {context: math.fsum(table.values[key] for key in keys) for context, keys in contexts.items()}
+    for context, total in sums.items():
+        if total > 1 + _ROUNDED or (model is not None and total < 1 - _ROUNDED):
+            hint = "" if total > 1 else "; what a model expects needs all items"
+            raise BadInput(f"{table.name}: the probabilities{_of(context)} add up to {total:.6g}; expected 1{hint}.")
+    missing = next((key for key in rows if (key[0], key[2]) not in sums), None)
+    if missing is not None:
+        raise BadInput(f"{table.name}: no probabilities{_of((missing[0], missing[2]))}, which the log has; add them.")
+    probabilities = np.array([table.values.get(key, 0.0) for key in rows], dtype=np.float64)
+    notes = _policy_notes(table, sums, set(log.items or ()))
+    expected = None if model is None else _expected(table, contexts, rows, model, log)
+    return Policy(probabilities, expected, tuple(notes))
+
+
+def _policy_notes(table: Entries, sums: Mapping[Context, float], logged: set[str]) -> list[str]:
+    """Notes on probabilities that do not add up to 1, and on items that the log never shows."""
+    notes: list[str] = []
+    short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
+    if short:
+        what = f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1"
+        notes.append(f"{what}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have probability 0")
+    never = sorted({key[1] for key, value in table.values.items() if value > 0 and key[1] not in logged})
+    if never:
+        lost = math.fsum(value for key, value in table.values.items() if key[1] not in logged) / len(sums)
+        what = f"with probability {lost:.4g} it shows items that are nowhere in the log ({len(never)}, as {never[0]!r})"
+        notes.append(f"{what}; their rewards are unknown, and no estimate by weights has them")
+    return notes
+
+
+def log_keys(log: Log, table: Entries) -> list[Key]:
+    """(rows,) the key of each row of the log in a table. Raises BadInput where the log lacks a column of it."""
+    lacks = {
+        "item": not log.items,
+        "query": table.by_query and not log.named,
+        "position": table.by_position and not log.positions,
+    }
+    if what := next((what for what, is_missing in lacks.items() if is_missing), None):
+        raise BadInput(f"{table.name} lists numbers by {what}, and {log.name} has no column for it; name the log's column.")
+    rows = zip(log.queries, log.items or (), log.positions or [None] * log.n, strict=True)
+    return [table.key(query, item, position) for query, item, position in rows]
+
+
+def model_estimates(model: Entries, log: Log) -> Floats:
+    """(rows,) a model's estimate for what was shown. Raises BadInput for what it lacks."""
+    return np.array([_estimate(model, key) for key in log_keys(log, model)], dtype=np.float64)
+
+
+def _estimate(model: Entries, key: Key) -> float:
+    if key not in model.values:
+        raise BadInput(f"{model.name}: no estimate of item {key[1]!r}{_of((key[0], key[2]))}; add it.")
+    return model.values[key]
+
+
+def _expected(table: Entries, contexts: Mapping[Context, Sequence[Key]], rows: Sequence[Key], model: Entries, log: Log) -> Floats:
+    """(rows,) the mean of a model's estimates over what the policy would show."""
+    known: dict[tuple[str | None, str | None, str | None, str | None], float] = {}
+    positions = log.positions or [None] * log.n
+    values = np.empty(log.n)
+    for row, (key, query, position) in enumerate(zip(rows, log.queries, positions, strict=True)):
+        context = (key[0], key[2], query if model.by_query else None, position if model.by_position else None)
+        if context not in known:
+            possible = [each for each in sorted(contexts[key[0], key[2]]) if table.values[each]]
+            known[context] = math.fsum(
+                table.values[each] * _estimate(model, (context[2], each[1], context[3])) for each in possible
+            )
+        values[row] = known[context]
+    return values
+
+
+def _of(context: Context) -> str:
+    """The words for a query and a position."""
+    query, position = context
+    return ("" if query is None else f" of query {query!r}") + ("" if position is None else f" at position {position!r}")
+
+
+def slots_of(log: Log) -> tuple[list[str], Ints]:
+    """The positions, numbers by size and other texts by their bytes, and (rows,) the number of each row's."""
+    if log.positions is None:
+        return [], np.zeros(log.n, dtype=np.int64)
+    known = list(set(log.positions))
+    plain = all(each.isdecimal() and each.isascii() for each in known)
+    names = sorted(known, key=lambda each: (len(each.lstrip("0")), each.lstrip("0"), each)) if plain else sort_ids(known)
+    place = {name: number for number, name in enumerate(names)}
+    return names, np.array([place[each] for each in log.positions], dtype=np.int64)
+
+
+def query_rows(log: Log) -> tuple[tuple[str, ...], Ints]:
+    """The queries in the order of the rows, and where the rows of each begin."""
+    starts = [row for row in range(log.n) if row == 0 or log.queries[row] != log.queries[row - 1]]
+    return tuple(log.queries[row] for row in starts), np.array([*starts, log.n], dtype=np.int64)

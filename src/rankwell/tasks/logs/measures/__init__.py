@@ -1,0 +1,1 @@
+"""Estimators of the value of a policy, one family a file."""

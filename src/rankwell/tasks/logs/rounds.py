@@ -1,0 +1,98 @@
+"""Logged rounds under one policy: rewards with importance weights, and what a model of rewards expects of them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
+from rankwell.errors import BadUsage, flag
+
+
+class LoggedRows(NamedTuple):
+    """Rows of a log, (rows,) each. weights: the policy's probability of the item over the propensity; 1 for the logging policy.
+
+    estimates: the reward that a model expects of what was shown. expected: its mean over what the policy would show. Both are
+    None without a model. slots: the slot within which weights are normalised, from 0.
+    """
+
+    rewards: Floats
+    weights: Floats
+    slots: Ints
+    estimates: Floats | None = None
+    expected: Floats | None = None
+
+    def of(self, rows: Ints | Bools) -> "LoggedRows":
+        """Some of the rows, in the order of their numbers."""
+        return LoggedRows(*(None if each is None else each[rows] for each in self))  # pyright: ignore[reportArgumentType]
+
+    def model(self, measure: str) -> tuple[Floats, Floats]:
+        """Estimates and expectations. Raises BadUsage without a model of rewards."""
+        if self.estimates is None:
+            raise BadUsage(f"{measure} needs a model of rewards; name a table or a column of its estimates by {flag('--model')}.")
+        if self.expected is None:
+            what = "what it expects under the policy, too"
+            raise BadUsage(f"{measure} needs {what}; name a column by {flag('--expected')}, or give policy and model as tables.")
+        return self.estimates, self.expected
+
+
+class SelfNormalised(NamedTuple):
+    """Per slot: the mean weight, and the weighted mean of a variable; NaN where all weights are 0."""
+
+    weight: Floats
+    centre: Floats
+
+    @classmethod
+    def of(cls, rows: LoggedRows, variable: Floats) -> "SelfNormalised":
+        """Those of rows."""
+        size = int(rows.slots.max(initial=0)) + 1
+        n, weights, sums = (
+            np.bincount(rows.slots, weights=each, minlength=size).astype(np.float64)
+            for each in (np.ones(len(variable)), rows.weights, rows.weights * variable)
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return cls(np.where(weights > 0, weights / n, np.nan), sums / weights)
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedRounds:
+    """The rows of a log by query. offsets: (queries + 1,) where the rows of each begin.
+
+    whole: the rows over which weights are normalised; those of the whole log also where the view has a part of it. sums: whether
+    the value of a query is the sum of its rows, as that of a slate, and not their mean.
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    rows: LoggedRows
+    whole: LoggedRows
+    sums: bool = False
+
+    def take(self, queries: Ints) -> "LoggedRounds":
+        """The view of some queries only, in the order given by their indices."""
+        rows, offsets = gather(self.offsets, queries)
+        return LoggedRounds(
+            tuple(self.queries[each] for each in queries.tolist()), offsets, self.rows.of(rows), self.whole, self.sums
+        )
+
+    def at(self, slot: Ints, number: int) -> "LoggedRounds":
+        """The rows of one position alone. slot: (rows,) the position of each. Queries without such a row are left out."""
+        kept = slot == number
+        owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))[kept]
+        queries, counts = np.unique(owners, return_counts=True)
+        rows = self.rows.of(kept)
+        names = tuple(self.queries[each] for each in queries.tolist())
+        return LoggedRounds(names, offsets_of(counts), rows, rows, self.sums)
+
+    @property
+    def counts(self) -> Ints:
+        """(queries,) number of rows."""
+        return np.diff(self.offsets)
+
+    def by_query(self, values: Floats) -> Floats:
+        """(queries,) the mean, or the sum, of the values of rows; NaN for a query without rows."""
+        counts = self.counts
+        owners = np.repeat(np.arange(len(self.queries)), counts)
+        totals = np.bincount(owners, weights=values, minlength=len(self.queries)).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            return np.where(counts > 0, totals / (1 if self.sums else np.maximum(counts, 1)), np.nan)
