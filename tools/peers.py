@@ -1,7 +1,7 @@
 """Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1] [--seed N] [--only WORDS]
 
 pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in tests/oracles/answers.py, and plain
-loops for nearest neighbours. RecBole runs in a pinned environment, which the first run installs.
+loops for nearest neighbours. RecBole and the Open Bandit Pipeline run in pinned environments, which the first run installs.
 Without --seed the time chooses one, which is printed. Exit 1 where a value differs.
 """
 
@@ -147,11 +147,11 @@ print(json.dumps({module}.{call}(json.load(sys.stdin))))
 """
 
 
-def _theirs(name: str, packages: tuple[str, ...], module: str, call: str, cases: Any) -> Any:
+def _theirs(name: str, packages: tuple[str, ...], module: str, call: str, cases: Any, *, alone: tuple[str, ...] = ()) -> Any:
     """The result of a function of a script of tests/golden for cases, in a pinned environment of its own in build/full-run."""
     from engines.environments import environment
 
-    python = environment(name, packages, with_rankwell=False) / "python"
+    python = environment(name, packages, with_rankwell=False, alone=alone) / "python"
     words = [str(python), "-c", _RUN.format(module=module, call=call)]
     given = json.dumps(cases)
     done = subprocess.run(words, cwd=ROOT, input=given, capture_output=True, encoding="utf-8", check=True)  # noqa: S603
@@ -178,7 +178,34 @@ def recbole(rng: Random) -> Iterator[Difference | None]:
     yield from _beyond(rng, "recbole", ("torch==2.13.0", "recbole==1.2.1"), words | {"averagepopularity": "Popularity@5"})
 
 
-PEERS = {"pytrec_eval": measures, "SciPy": statistics, "answer scripts": answers, "neighbours": neighbours, "RecBole": recbole}
+def open_bandit(rng: Random) -> Iterator[Difference | None]:
+    """The estimates of the Open Bandit Pipeline from drawn logs of rounds and of slates."""
+    import rankwell as rw
+    from golden import make_logs
+
+    packages, alone = ("scikit-learn==1.9.1", "pandas>=2"), ("obp==0.5.7",)
+    case, slates = make_logs.drawn_bandit(rng), make_logs.drawn_slates(rng)
+    names = make_logs.ESTIMATES
+    theirs = _theirs("peer-obp", packages, "make_logs", "bandit", case, alone=alone)
+    found = rw.evaluate_logs(case["log"], {"mine": case["policy"]}, [*names.values()], model=case["model"], intervals="none")
+    for name, value in theirs.items():
+        ours = found[names[name]]["mine"]
+        yield f"{names[name]}: {ours!r}, obp's {name} {value!r}" if abs(ours - value) > 1e-9 else None
+    for name, value in _theirs("peer-obp", packages, "make_logs", "slates", slates, alone=alone).items():
+        column, measure = make_logs.PROPENSITIES[name.removeprefix("sn")], "SNIPS" if name.startswith("sn") else "IPS"
+        given: dict[str, Any] = {"columns": {"propensity": column}, "value_of": "query", "intervals": "none"}
+        ours = rw.evaluate_logs(slates["log"], {"mine": f"mine_{column}"}, measure, **given)[measure]["mine"]
+        yield f"{measure} of slates: {ours!r}, obp's {name} {value!r}" if abs(ours - value) > 1e-9 else None
+
+
+PEERS = {
+    "pytrec_eval": measures,
+    "SciPy": statistics,
+    "answer scripts": answers,
+    "neighbours": neighbours,
+    "RecBole": recbole,
+    "Open Bandit Pipeline": open_bandit,
+}
 
 
 def main() -> int:

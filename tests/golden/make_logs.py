@@ -22,6 +22,10 @@ OUT = Path(__file__).parent / "logs.json"
 ITEMS = "abcde"
 LENGTH = 3
 """Items of a slate."""
+ESTIMATES = {"ipw": "ipw", "ipw 3": "IPS(clip=3)", "snipw": "snipw", "dm": "dm", "dr": "dr", "dr 3": "DR(clip=3)", "sndr": "sndr"}
+"""The name of each figure of a log of rounds -> rankwell's measure."""
+PROPENSITIES = {"sips": "joint", "iips": "marginal", "rips": "cascade"}
+"""Each slate estimator -> the probabilities that it reads; with `sn` before its name it is self-normalised."""
 
 
 @cache

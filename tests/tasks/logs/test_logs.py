@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rankwell as rw
+from golden.make_logs import ESTIMATES, PROPENSITIES
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
 from tasks.logs import smallest
 
@@ -26,7 +27,7 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def means(result: rw.Results, run: str) -> dict[str, float]:
     """The estimates of one policy."""
-    return {row.label: row.mean for row in result.summary if row.run == run and row.get("position") is None}
+    return {row.label: row.mean for row in result.summary if row.run == run and row.get("position", "all") == "all"}
 
 
 # ---- peers ----------------------------------------------------------------------------------------------------------------
@@ -34,20 +35,19 @@ def means(result: rw.Results, run: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("case", PEERS["bandit"])
 def test_estimates_are_those_of_the_open_bandit_pipeline(case: dict[str, Any]):
-    names = {"ipw": "ipw", "ipw 3": "IPS(clip=3)", "snipw": "snipw", "dm": "dm", "dr": "dr", "dr 3": "DR(clip=3)", "sndr": "sndr"}
+    names = list(ESTIMATES.values())
 
-    result = rw.evaluate_logs(case["log"], {"mine": case["policy"]}, list(names.values()), model=case["model"], intervals="none")
+    result = rw.evaluate_logs(case["log"], {"mine": case["policy"]}, names, model=case["model"], intervals="none")
 
-    assert set(case["figures"]) == set(names)
-    for theirs, ours in names.items():
+    assert set(case["figures"]) == set(ESTIMATES)
+    for theirs, ours in ESTIMATES.items():
         assert means(result, "mine")[ours] == pytest.approx(case["figures"][theirs], rel=1e-12), theirs
 
 
 @pytest.mark.parametrize("case", PEERS["slates"])
 def test_values_of_queries_are_the_slate_estimators_of_the_open_bandit_pipeline(case: dict[str, Any]):
     for theirs, expected in case["figures"].items():
-        kind = theirs.removeprefix("sn")
-        column = {"sips": "joint", "iips": "marginal", "rips": "cascade"}[kind]
+        column = PROPENSITIES[theirs.removeprefix("sn")]
 
         result = rw.evaluate_logs(
             case["log"], {"mine": f"mine_{column}"}, ["IPS", "SNIPS"], columns={"propensity": column}, value_of="query"
@@ -147,6 +147,19 @@ def test_the_values_of_rows_average_to_the_self_normalised_estimate_and_have_its
     assert row.sd / 20 == pytest.approx(error, rel=0.01)
 
 
+def test_intervals_hold_the_true_value_in_most_logs():
+    held = dict.fromkeys(("IPS", "SNIPS", "DR", "SNDR"), 0)
+    model = {"item": list("abc"), "estimate": [0.3, 0.4, 0.5]}
+    policy = {"item": list(TARGET), "probability": list(TARGET.values())}
+    for seed in range(40):
+        log = drawn(150 + seed)
+        for row in rw.evaluate_logs(log, {"mine": policy}, list(held), model=model, seed=seed).summary:
+            held[row.label] += row.run == "mine" and row.ci_low <= VALUE <= row.ci_high
+
+    # With a true share of 95 % 35 of 40 or more hold in all but 1 of 70 cases.
+    assert all(count >= 35 for count in held.values()), held
+
+
 def test_weights_are_diagnosed():
     log = drawn(60)
     weights = np.array(log["mine"]) / np.array(log["propensity"])
@@ -195,8 +208,8 @@ def test_clicks_alone_have_a_rate_with_an_exact_interval_and_one_at_each_positio
     result = rw.evaluate_logs(tmp_path / "log.csv", by_position=True)
 
     rows = {row["position"]: row for row in result.summary}
-    assert list(rows) == [None, "1", "2", "3"]
-    assert rows[None].mean == pytest.approx(6 / 18)
+    assert list(rows) == ["all", "1", "2", "3"]
+    assert rows["all"].mean == pytest.approx(6 / 18)
     assert rows["1"].mean == pytest.approx(3 / 6)
     assert any("how many users see it" in note for note in result.notes)
     single = {"click": [1] * 4 + [0] * 16}
@@ -287,6 +300,7 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
         ({"policies": ["x=mine", "x=mine"]}, "two policies"),
         ({"policies": ["mine"], "expected": {"other": "mine"}}, "no policy 'other'"),
         ({"policies": ["mine"], "expected": ["mine"]}, "expected NAME=COLUMN"),
+        ({"policies": 3}, "a list of them, or a mapping"),
         ({"policies": ["mine"], "measures": "IPS(clip=0)"}, "largest weight is above 0"),
         ({"columns": {"clicks": "click"}}, "expected one of query, item"),
         ({"columns": {"reward": "nothing"}}, "no column 'nothing'"),
@@ -322,6 +336,8 @@ def test_values_of_queries_and_positions_need_their_columns():
         rw.evaluate_logs({"click": [1]}, value_of="query")
     with pytest.raises(BadUsage, match="no column of positions"):
         rw.evaluate_logs({"click": [1]}, by_position=True)
+    with pytest.raises(BadUsage, match="stands for all"):
+        rw.evaluate_logs({"click": [1], "position": ["all"]}, by_position=True)
     with pytest.raises(NothingToEvaluate, match="no rows"):
         rw.evaluate_logs({"click": []})
     with pytest.raises(BadInput, match="found are"):

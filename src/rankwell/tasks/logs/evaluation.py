@@ -34,6 +34,8 @@ from rankwell.tasks.logs.tables import FINITE
 _PLAIN = ("CTR", "MeanReward")
 """Measures of the log, which no policy changes."""
 _MODELLED = ("DM", "DR", "SNDR")
+_ALL = "all"
+"""The position of rows of the summary that are about all positions."""
 _FEW = 0.1
 """Below this share of the rows an effective sample is called small."""
 
@@ -82,6 +84,10 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     positions, slots = slots_of(table)
     if options.by_position and not positions:
         raise BadUsage(f"{flag('--by-position', True)}: {table.name} has no column of positions; name one.")
+    if options.by_position and _ALL in positions:
+        raise BadUsage(
+            f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which stands for all of them; rename it."
+        )
     uniform = Policy(np.ones(table.n) if table.propensities is None else table.propensities, estimates)
     for name, policy in {LOGGING: uniform, **policies}.items():
         rows = _rows(table, policy, estimates, slots if options.value_of == "query" else np.zeros_like(slots))
@@ -162,7 +168,7 @@ def _keep(
 ) -> None:
     """Adds the values of one policy, over all rows and at each position."""
     builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": len(view.rows.rewards)}
-    parts = [(None, view), *((position, view.at(slots, number)) for number, position in enumerate(positions))]
+    parts = [(_ALL, view), *((position, view.at(slots, number)) for number, position in enumerate(positions))]
     for position, part in parts:
         counts = part.counts.astype(np.float64)
         weights = None if view.sums or (counts == 1).all() else counts

@@ -86,7 +86,7 @@ def pairs_of(given: Any, option: str) -> dict[str, str]:
     if given is None or isinstance(given, Mapping):
         return {str(name): str(value) for name, value in (given or {}).items()}
     found: dict[str, str] = {}
-    for text in [given] if isinstance(given, str) else given:
+    for text in _texts(given, option):
         name, equals, value = str(text).partition("=")
         if not equals or not name or not value:
             raise BadUsage(f"{option} {shown(text)}; expected NAME=COLUMN.")
@@ -94,6 +94,15 @@ def pairs_of(given: Any, option: str) -> dict[str, str]:
             raise BadUsage(f"{option} {shown(text)}: {name!r} is named twice; keep one of them.")
         found[name] = value
     return found
+
+
+def _texts(given: Any, option: str) -> Sequence[Any]:
+    """The texts of an option that may be given more than once. Raises BadUsage."""
+    if isinstance(given, (str, Path)):
+        return [given]
+    if not isinstance(given, Sequence) or not all(isinstance(each, (str, Path)) for each in given):
+        raise BadUsage(f"{option}: {shown(given)}; expected a string, a list of them, or a mapping.")
+    return given
 
 
 def policies_of(given: Any) -> dict[str, Any]:
@@ -104,7 +113,7 @@ def policies_of(given: Any) -> dict[str, Any]:
             raise BadUsage(f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise.")
         return dict(given or {})
     found: dict[str, Any] = {}
-    for text in [given] if isinstance(given, (str, Path)) else given:
+    for text in _texts(given, option):
         name, equals, place = str(text).partition("=")
         if not equals or exists(str(text)):
             name, place = (Source(text).stem if exists(str(text)) else str(text)), str(text)

@@ -1,9 +1,12 @@
 """Credit clicks on interleaved lists to the two runs, and test whether users prefer one of them."""
 
 import sys
+from contextlib import nullcontext
 
 from rankwell import report
+from rankwell.commands.compare import write_tables
 from rankwell.report.difference_tables import difference_text
+from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, present
 from rankwell.tasks.logs.preference import InterleavingTestOptions, evaluate_interleaving
 
@@ -32,14 +35,14 @@ def credit(
     per_query
         Also the values of each impression.
     output
-        Folder for summary.csv, summary.json, per_query.parquet, manifest.json and charts.
+        Folder for summary.csv, summary.json, per_query.parquet, verdicts.txt, manifest.json and charts.
     """
     if output is not None:
-        from rankwell.report.drafts import refuse_unclaimed
-
         refuse_unclaimed(output)
     result = evaluate_interleaving(lists, clicks, options=options)
-    done = present(result, format=format, per_query=per_query, output=output, tables=result.tables)
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        others = [] if draft is None else write_tables(result, draft)
+        done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
     if format not in ("table", "md", "latex"):
         return done
     rows = list(result.per_query()) if per_query else None
