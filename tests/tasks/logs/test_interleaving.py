@@ -152,6 +152,38 @@ def test_team_draft_credits_random_clicks_alike_exactly():
         assert total == 0
 
 
+def test_only_balanced_interleaving_prefers_a_run_moved_by_one_place_for_clicks_at_random():
+    a, b, places = list("abc"), list("bca"), range(3)
+
+    def total(shown: InterleavedList) -> float:
+        return sum(each.first - each.second for each in (credit(shown, (place,)) for place in places)) / 3
+
+    lists = [balanced(a, b, 3, first=first) for first in (0, 1)]
+    assert sum(total(shown_as("balanced", *each)) for each in lists) / 2 == pytest.approx(-1 / 3)
+    drafts = oracle.team_drafts(a, b, 3)
+    assert sum(float(chance) * total(shown_as("team-draft", shown, teams)) for shown, teams, chance in drafts) == 0
+    expected = 0.0
+    for shown, chance in oracle.probabilistic(a, b, 3, 3).items():
+        shares = [
+            float(sum(each for teams, each in oracle.team_chances(a, b, shown, 3) if teams[place] == 0)) for place in places
+        ]
+        expected += float(chance) * total(shown_as("probabilistic", shown, shares))
+    assert expected == pytest.approx(0, abs=1e-12)
+
+
+def test_the_order_of_rows_of_clicks_changes_nothing():
+    lists = rw.interleave({f"q{n}": list("abc") for n in range(12)}, {f"q{n}": list("cab") for n in range(12)})
+    rows = [(each.name, item) for each in lists for item in each.items[:2]]
+    other = random.Random(0).sample(rows, len(rows))
+
+    found, again = (
+        rw.evaluate_interleaving(lists[::step], dict(zip(("query", "item"), zip(*each, strict=True), strict=True)))
+        for step, each in ((1, rows), (-1, other))
+    )
+
+    assert [dict(row) for row in found.differences] == [dict(row) for row in again.differences]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_better_run_wins(method: Method):
     queries = [f"q{number}" for number in range(40)]

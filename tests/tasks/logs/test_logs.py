@@ -331,6 +331,11 @@ def test_what_cannot_be_estimated_is_refused(tmp_path: Path, given: dict[str, An
         rw.evaluate_logs(tmp_path / "log.csv", **given)
 
 
+def test_evaluate_names_the_command_of_an_estimate():
+    with pytest.raises(BadUsage, match="`rankwell logs` computes it"):
+        rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "IPS")
+
+
 def test_values_of_queries_and_positions_need_their_columns():
     with pytest.raises(BadUsage, match="no column of queries"):
         rw.evaluate_logs({"click": [1]}, value_of="query")

@@ -37,6 +37,7 @@ _COMMANDS = {
     "RankingPairs": "agree",
     "ItemLists": "beyond",
     "ListCollections": "beyond",
+    "LoggedRounds": "logs",
     "RetrievedPassages": "rag",
     "CitedStatements": "rag citations",
 }
