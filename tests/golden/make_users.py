@@ -11,11 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from cwl.ruler.measures.cwl_ift import IFTGoalCWLMetric, IFTGoalRateCWLMetric, IFTRateCWLMetric
-from cwl.ruler.measures.cwl_tbg import TBGCWLMetric
-from cwl.ruler.ranking import Ranking
-from recommenders.evaluation.python_evaluation import r_precision_at_k
 
 SEED = 20261126
 OUT = Path(__file__).parent / "users.json"
@@ -36,6 +31,10 @@ def drawn(rng: random.Random) -> dict[str, Any]:
 
 def cwl(case: dict[str, Any]) -> dict[str, list[float]]:
     """The expected utility of each query, gains being grades over 3 and costs 1."""
+    from cwl.ruler.measures.cwl_ift import IFTGoalCWLMetric, IFTGoalRateCWLMetric, IFTRateCWLMetric
+    from cwl.ruler.measures.cwl_tbg import TBGCWLMetric
+    from cwl.ruler.ranking import Ranking
+
     users = {
         "IFT(by='goal',T=1.5,b1=0.5,R1=2,max_rel=3)": IFTGoalCWLMetric(1.5, 0.5, 2),
         "IFT(by='rate',A=0.3,b2=0.6,R2=5,max_rel=3)": IFTRateCWLMetric(0.3, 0.6, 5),
@@ -53,12 +52,16 @@ def cwl(case: dict[str, Any]) -> dict[str, list[float]]:
 
 
 def recommenders(case: dict[str, Any]) -> dict[str, float]:
-    """R-precision at some cut-offs."""
+    """The measures of accuracy at some cut-offs."""
+    import pandas as pd
+    from recommenders.evaluation import python_evaluation as peer
+
     rows = [(query, item, 1.0) for query, truth in case["judgments"].items() for item, grade in truth.items() if grade > 0]
     true = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])
     listed = [(query, item, score) for query, scored in case["run"].items() for item, score in scored.items()]
     predicted = pd.DataFrame(listed, columns=["userID", "itemID", "prediction"])
-    return {f"r_precision_at_k@{k}": float(r_precision_at_k(true, predicted, k=k)) for k in KS}
+    names = ("precision_at_k", "recall_at_k", "ndcg_at_k", "map", "map_at_k", "r_precision_at_k")
+    return {f"{name}@{k}": float(getattr(peer, name)(true, predicted, k=k)) for name in names for k in KS}
 
 
 def main() -> None:
@@ -66,7 +69,8 @@ def main() -> None:
     rng, cases = random.Random(SEED), []
     for _ in range(3):
         case = drawn(rng)
-        cases.append(case | {"cwl": cwl(case), "recommenders": recommenders(case)})
+        r_precision = {name: value for name, value in recommenders(case).items() if name.startswith("r_")}
+        cases.append(case | {"cwl": cwl(case), "recommenders": r_precision})
     about = {
         "tools": {name: version(name) for name in ("cwl-eval", "recommenders", "pandas", "numpy")},
         "command": "python tests/golden/make_users.py",
