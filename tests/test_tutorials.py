@@ -2,11 +2,13 @@
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import tutorials
+from blocks import read_blocks, unread
 from regression.comparing import same_environment
 
 DAILY = {"question-answering", "cluster"}
@@ -16,9 +18,11 @@ PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
 
 
 @pytest.fixture(autouse=True)
-def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search path stays as it is."""
+def as_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The search path stays as it is, and modules of a tutorial are forgotten."""
     monkeypatch.setattr(sys, "path", [*sys.path])
+    yield
+    sys.modules.pop("my_app", None)
 
 
 def marked(name: str) -> object:
@@ -41,6 +45,8 @@ def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
 def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: Path):
     with pytest.raises(ValueError, match=r"rankwell explain nDGC: exit code 2"):
         tutorials.recorded("```console\n$ rankwell explain nDGC\n```\n", tmp_path)
+    with pytest.raises(ValueError, match=r"rankwell explain nDGC"):
+        tutorials.recorded("```sh\nrankwell explain nDGC\n```\n", tmp_path)
     with pytest.raises(ValueError, match=r"printed '3\\n'; the page shows \['4'\]"):
         tutorials.recorded("```python\nprint(1 + 2)  # 4\n```\n", tmp_path)
 
@@ -49,7 +55,7 @@ def test_a_command_that_fails_and_a_figure_that_differs_are_reported(tmp_path: P
 def test_no_other_block_goes_untyped(name: str):
     page = (tutorials.PAGES / f"{name}.md").read_text(encoding="utf-8")
 
-    kinds = re.findall(r'^```(\w+)(?: title="[^"]+")?$', page, re.MULTILINE)
+    found = read_blocks(page)
 
-    assert page.count("\n```") == 2 * len(kinds)
-    assert set(kinds) <= {"text", "json", "python", "console", "sh"}
+    assert not unread(page)
+    assert {block.language for block in found if not block.title} <= {"python", "console", "sh"}

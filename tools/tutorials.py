@@ -1,8 +1,8 @@
 """Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today below each command.
 
 A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands of `console` blocks, after
-`$`, run in one folder and in the order of the page, on a terminal of 80 columns without colours. Those of `sh` blocks are for a
-cluster, a browser or a network, and are not typed.
+`$`, run in one folder and in the order of the page, on a terminal of 80 columns without colours. So do those of `sh` blocks,
+whose output is not shown, except where a comment has the reason why they cannot (tools/blocks.py).
 """
 
 import contextlib
@@ -16,10 +16,10 @@ from collections.abc import Generator
 from pathlib import Path
 from unittest import mock
 
+from blocks import BLOCK, read_blocks
 from rankwell import cli
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "tutorials"
-_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 class Screen(io.StringIO):
@@ -41,7 +41,7 @@ def terminal(folder: Path) -> Generator[None]:
 def typed(line: str) -> str:
     """The output of a command line. Raises ValueError where its exit code is not 0."""
     screen = Screen()
-    sys.argv = shlex.split(line)
+    sys.argv = shlex.split(line, comments=True)
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
         code = cli.main()
     text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().splitlines())
@@ -64,19 +64,19 @@ def recorded(page: str, folder: Path) -> str:
     """The page with what its commands print today."""
 
     def _again(block: re.Match[str]) -> str:
-        kind, title, text = block.groups()
-        if title:
-            Path(title).parent.mkdir(parents=True, exist_ok=True)
-            Path(title).write_text(text, encoding="utf-8")
-        elif kind == "python":
-            ran(text)
-        elif kind == "console":
-            lines = [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]
-            return "```console\n" + "".join(f"$ {line}\n{typed(line)}" for line in lines) + "```"
+        [found] = read_blocks(block[0])
+        if found.title:
+            Path(found.title).parent.mkdir(parents=True, exist_ok=True)
+            Path(found.title).write_text(found.text, encoding="utf-8")
+        elif found.language == "python":
+            ran(found.text)
+        printed = [(line, typed(line)) for line in found.commands if found.is_run(line)]
+        if found.language == "console":
+            return f"{block[1]}```console\n" + "".join(f"$ {line}\n{text}" for line, text in printed) + "```"
         return block[0]
 
     with terminal(folder):
-        return _BLOCK.sub(_again, page)
+        return BLOCK.sub(_again, page)
 
 
 def main() -> None:

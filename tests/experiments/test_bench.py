@@ -768,7 +768,7 @@ def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
 
 def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
     page = (Path(__file__).resolve().parents[2] / "docs" / "benches.md").read_text(encoding="utf-8")
-    text = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1]
+    text = re.search(r"```toml title=\"bench.toml\"\n(.*?)```", page, re.DOTALL)[1]
     (tmp_path / "bench.toml").write_text(text)
     for cell in read_experiment(tmp_path / "bench.toml").cells:
         for name in ("qrels", "runs", "gold", "predictions"):

@@ -1,4 +1,4 @@
-"""Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was."""
+"""Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run resumes."""
 
 import hashlib
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ def encode(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was.
+    """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run resumes.
 
-    Beside NAME.npy lie NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which says how it was made.
+    Beside NAME.npy are NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which records how it was made.
 
     Parameters
     ----------

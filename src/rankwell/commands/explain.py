@@ -87,6 +87,7 @@ def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds
-    lines += ["", f"  from {low:g} to {high:g}; {entry.better} is better; a query without a ranking gets {entry.empty:g}"]
+    empty = "is not counted" if entry.empty != entry.empty else f"gets {entry.empty:g}"
+    lines += ["", f"  from {low:g} to {high:g}; {entry.better} is better; a query without a ranking {empty}"]
     lines += [f"  source: {entry.source}"]
     return "\n".join(lines)

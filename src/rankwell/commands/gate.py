@@ -57,7 +57,7 @@ class GateOptions:
         Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
         of 0/1 values Bonett and Price's), `bootstrap` (percentiles), or Student's `t`.
     level
-        Of those intervals.
+        Level of those two-sided intervals.
     resamples
         Of the bootstrap.
     seed

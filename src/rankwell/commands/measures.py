@@ -1,4 +1,4 @@
-"""List every measure with what it says, its bounds, its direction and the words that other tools have for it."""
+"""List every measure with a definition, its bounds, its direction and the words that other tools have for it."""
 
 import sys
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ def measures(
     *,
     format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
 ) -> Output:
-    """List every measure with what it says, its bounds, its direction and the words that other tools have for it.
+    """List every measure with a definition, its bounds, its direction and the words that other tools have for it.
 
     Parameters
     ----------
@@ -85,7 +85,8 @@ def _section(entry: MeasureEntry) -> str:
     lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
     for text in entry.paragraphs:
         lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
-    traits = [f"from {low} to {high}", f"{entry.better} is better", f"a query without a ranking gets {known['empty']}"]
+    empty = "is not counted" if entry.empty != entry.empty else f"gets {known['empty']}"
+    traits = [f"from {low} to {high}", f"{entry.better} is better", f"a query without a ranking {empty}"]
     traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
     traits += ["exact under ties"] if entry.expected is not None else []
     lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]

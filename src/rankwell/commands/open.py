@@ -18,7 +18,7 @@ def open(  # noqa: A001
     place
         A folder with a page, or the page itself.
     browser
-        Open it; without, its path is printed and no more.
+        Open it; with --no-browser only its path is printed.
     """
     page = place / NAME if place.is_dir() else place
     if not page.is_file():

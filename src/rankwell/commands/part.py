@@ -21,7 +21,7 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
     work
         The work folder, with a plan that `--executor array` or another command has written.
     index
-        The part, from 0. Without, that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+        The part, from 0; by default that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
     status
         Show which parts are done, running, failed and missing, and compute nothing.
     """

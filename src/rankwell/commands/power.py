@@ -32,8 +32,8 @@ def power(
 ) -> Output:
     """Forecast how many queries would show which of two systems is better, from any results and without their difference.
 
-    It shows neither a difference nor its sign, so that planning is not a look at the outcome. Behind each number is the
-    range from 5 to 95 % that these queries leave for it.
+    It shows neither a difference nor its sign, so that planning is not a look at the outcome. After each number is
+    the range between its 5th and 95th percentile over resampled queries.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def power(
     measure
         Only this measure; repeat it for more.
     level
-        Of the interval; the test is at 1 less this.
+        Level of the two-sided interval; the test is at 1 minus this level.
     power
         Probability that the test finds the difference.
     seed
@@ -66,7 +66,7 @@ def power(
     ]
     if not rows:
         raise NothingToEvaluate(f"fewer than {MIN_QUERIES} queries count for two runs; power is not known from so few.")
-    rule = f"paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
+    rule = f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
     text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
     return Output(text=text, notes=(*gathered.origin.notes, rule))
 

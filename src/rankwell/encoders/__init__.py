@@ -122,7 +122,7 @@ class ImageSettings:
     Parameters
     ----------
     size
-        What images are scaled to, sides and all, such as 224x224, or original; by default as the model expects.
+        Size to which images are scaled, such as 224x224, or original; by default as the model expects.
     longest
         Pixels of the longer side at most, where images keep their size.
     mean

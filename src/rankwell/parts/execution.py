@@ -33,8 +33,8 @@ class PartOptions:
     executor
         What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
     work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption. Without, a
-        temporary one.
+        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption; by default
+        a temporary one.
     memory
         Memory of a part, such as 500M or 8G; 2G by default.
     shards

@@ -149,7 +149,7 @@ class SystemTable:
         """The meaning of marks, reasons for missing and against published figures, the machine."""
         found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
         if any(each.better_than for each in self.cells):
-            found["letters"] = "a system is better than those whose letters follow its figure"
+            found["letters"] = "a system is significantly better than those whose letters follow its figure"
         if any(each.from_cache for each in self.costs or ()):
             cached = "vectors or features of earlier runs came from the cache, so that this is less than it takes"
             found["cached"] = f"{CACHED} {cached}"

@@ -717,10 +717,10 @@ def test_a_folder_keeps_no_chart_of_an_earlier_grid(world: Write, judged: None, 
 
 def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
-    toml = text.split("```toml\n")[1].partition("```")[0]
+    toml = text.split('```toml title="grid.toml"\n')[1].partition("```")[0]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    Path("my_system.py").write_text(text.split("```python\n# my_system.py")[1].partition("```")[0])
+    Path("my_system.py").write_text(text.split('```python title="my_system.py"\n')[1].partition("```")[0])
     Path("questions.json").write_text(json.dumps(GOLD))
     Path("grid.toml").write_text(
         toml.partition("[chart]")[0].replace("k = [1, 5]\n", 'k = [1, 5]\nconvention = "piaf-article"\n')

@@ -180,7 +180,7 @@ def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run,
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
     assert f"\na  weak      0.00 [0.00,   {100 - low:.2f}]\n" in out
     assert f"\nb  best    100.00 [{low:.2f}, 100.00] a\n" in out
-    assert "letters=a system is better than those whose letters follow its figure" in out
+    assert "letters=a system is significantly better than those whose letters follow its figure" in out
 
 
 def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
@@ -570,7 +570,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
     seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
 
     assert seen.index(r"\begin{table}") < seen.index(r"\caption{Mean Precision@1 in percent") < seen.index(r"\begin{tabular}")
-    assert "Letters: a system is better than those whose letters follow its figure." in seen
+    assert "Letters: a system is significantly better than those whose letters follow its figure." in seen
     assert "Test: paired randomisation, Holm, level 0.05." in seen
     assert r"\textdagger{} SIFT on m: 70.08 is not possible" in seen
     assert r"said\par" in seen

@@ -1,8 +1,6 @@
 """Retrieval for generation: the figures of peers, the forms of files, and what is refused."""
 
 import json
-import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -186,19 +184,6 @@ def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
 
     with pytest.raises(rw.errors.MissingExtra, match=r"rankwell\[rag\]"):
         rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}])
-
-
-def test_the_example_of_the_documentation_ends_in_a_page(tmp_path: Path):
-    text = (ROOT / "docs" / "rag.md").read_text(encoding="utf-8")
-    (script,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    (tmp_path / "example.py").write_text(script, encoding="utf-8")
-
-    done = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True
-    )
-
-    assert done.stdout.strip() in text, "docs/rag.md shows another table"
-    assert "<html" in (tmp_path / "results" / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_commands_print_what_python_gives(

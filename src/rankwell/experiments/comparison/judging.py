@@ -48,11 +48,11 @@ class ComparisonOptions:
         Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
         of 0/1 values Bonett and Price's), `bootstrap` (percentiles), Student's `t`, or none.
     level
-        Of the intervals; tests are at 1 less this.
+        Level of the two-sided intervals; tests are at 1 minus this level.
     power
         Probability that a test finds a difference of the size that is reported as detectable.
     resamples
-        Of the bootstrap and of the tests that draw.
+        Number of resamples of the bootstrap, and of tests that draw.
     seed
         Seed of everything that is drawn.
     """

@@ -89,7 +89,7 @@ def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
     definitions = [measures.get(row["measure"], {}) for row in rows]
     means = all(each.get("summary", "mean") == "mean" for each in definitions if isinstance(each, Mapping))
-    word = "Means" if means and not any(row["sd"] is None and row["n"] > 1 for row in rows) else "Figures"
+    word = "Means" if means and not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows) else "Figures"
     level = f"{100 * rules.get('level', 0.95):g} %"
     return f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
 
@@ -103,7 +103,8 @@ def _title(row: Row) -> str:
 
 
 def _subtitle(rows: Sequence[Row], runs: Sequence[str], noun: tuple[str, str]) -> str:
-    sizes = sorted({row["n"] for row in rows})
+    # A mean over data sets has no number of queries of its own.
+    sizes = sorted({row["n"] for row in rows if row["n"] is not None})
     one, other = noun
     numbers = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     counted = f"over {numbers} {one if sizes == [1] else other}"

@@ -22,8 +22,8 @@ class AgreementOptions:
     seed
         Seed of the sample (NumPy's RandomState) and of the bootstrap.
     gold_depth
-        How many first items of the reference are relevant, for measures with a relevant set; by default the largest cut-off, each
-        cut-off under scholar-stream.
+        Number of first items of the reference that are relevant, for measures with a relevant set; by default the largest
+        cut-off, each cut-off under scholar-stream.
     metric
         Similarity of two vectors: cosine, dot, or l2.
     measures

@@ -23,9 +23,9 @@ class AnswerOptions:
     retrieved
         A retriever's documents for each question: a run file, DPR's or Pyserini's retrieval results, Haystack's CSV, KILT, RAGAS.
     k
-        How many first answers top-k measures look at; 5 by default.
+        Number of first answers that top-k measures use; 5 by default.
     retriever_k
-        How many first documents count as retrieved; 10 by default.
+        Number of first documents that count as retrieved; 10 by default.
     convention
         Whose words and rules: piaf, or squad2 and squad1 for texts that answer a file of SQuAD 2.0 and 1.1, unless one is named:
         piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
@@ -38,7 +38,7 @@ class AnswerOptions:
     isolated
         What the same reader answered from the right passages: beside what it made of the retrieved ones.
     na_probs
-        How likely each question has no answer: {id: number}; the best thresholds on it are searched.
+        Probability that each question has no answer: {id: number}; the best thresholds on it are searched.
     na_threshold
         No answer counts as given where the number is above this.
     na_ties
@@ -49,7 +49,7 @@ class AnswerOptions:
     corpus
         Texts of the documents by id, for relevance by answers or context.
     context_share
-        How much of the shorter text two documents must share to be the same context, from 0 to 1; 0.65 by default.
+        Share of the shorter text that two documents must have in common to be the same context, from 0 to 1; 0.65 by default.
     context_similarity
         Instead, how similar their whole texts are, for paraphrases: words (F1 of the words), or levenshtein, hamming, jaro or
         jaro-winkler, 1 less the normalised distance.
@@ -67,7 +67,7 @@ class AnswerOptions:
     right
         The word that decides whether a question is answered rightly; by default the first of the report.
     gold_format
-        Name of a format, where content does not tell.
+        Name of a format, where content does not determine it.
     predictions_format
         Likewise; haystack:isolated takes that part of Haystack's CSV.
     retrieved_format

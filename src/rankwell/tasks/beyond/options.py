@@ -20,7 +20,7 @@ class BeyondOptions:
     convention
         Whose words and rules: rankwell, recbole.
     k
-        How many first items count for the measures that are reported without -m; 10 by default.
+        Number of first items that count for the measures that are reported without -m; 10 by default.
     catalogue
         Ids of all items that could be retrieved, one a line or a column of a table (items.csv:id); without it those of
         --interactions.

@@ -167,7 +167,7 @@ class ImageSystemOptions:
     processes
         Of local features: number of processes to start; by default one, with a thread for each processor, which is faster.
     cache
-        Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
+        Folder in which vectors or features are kept by the content of each image, so that an interrupted run resumes.
     """
 
     encoder: Annotated[str | None, Input(perhaps=True)] = None

@@ -70,7 +70,7 @@ class PairOptions:
     right
         Embeddings of their right sides by the same model.
     scores
-        What these pairs should score, as TARGETS.
+        Expected scores of these pairs, like TARGETS.
     metric
         Similarity of two vectors: cosine (the default), dot, euclidean or manhattan (negative distances); repeat it for more.
     strata

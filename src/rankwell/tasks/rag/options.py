@@ -42,7 +42,7 @@ class RagOptions:
     convention
         Whose words and rules: rankwell, chunking_evaluation, ragas.
     k
-        How many first chunks count for the measures that are reported without -m; 5 by default.
+        Number of first chunks that count for the measures that are reported without -m; 5 by default.
     documents
         Texts of the documents by id: for words, and for passages that have a position and no text.
     every_chunk

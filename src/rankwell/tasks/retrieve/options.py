@@ -51,7 +51,7 @@ class RetrieveOptions:
     collapse
         Column of the items' texts whose value replaces the id, as of the document of a chunk; the first of each counts.
     recall
-        Recall@k that the cheapest setting must reach, by its lower confidence bound.
+        Recall@k that the cheapest setting must reach, by its lower confidence bound, one-sided at 97.5 %.
     cost
         The cost by which settings are cheap, and the axis of the frontier.
     rounds

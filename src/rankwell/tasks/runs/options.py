@@ -40,7 +40,7 @@ class RunOptions:
     texts
         File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
     judgments_format
-        Name of the judgments' format, where their content does not tell: trec, letor, beir, csv, tsv, jsonl, json, parquet.
+        Name of the judgments' format, where content does not determine it: trec, letor, beir, csv, tsv, jsonl, json, parquet.
     grade_column
         Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
     split

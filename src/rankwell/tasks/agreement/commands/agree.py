@@ -1,4 +1,4 @@
-"""Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval."""
+"""Compare models' nearest neighbours with a reference model's: the share that they keep, with chance and interval."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def agree(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
+    """Compare models' nearest neighbours with a reference model's: the share that they keep, with chance and interval.
 
     The queries are a sample of the items; their neighbours are sought, exactly, among all items. Nothing is its own neighbour.
     Two or more runs are compared likewise, without judgments: rankwell agree --reference A.run B.run.

@@ -1,4 +1,4 @@
-"""Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives."""
+"""Compare two small models with a larger one, all made on the spot: the share of its neighbours that they keep."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 def agree(
     *, output: FolderPath = Path("rankwell-demo-agree"), samples: int = 500, seed: int = 42, progress: Progress = None
 ) -> Output:
-    """Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
+    """Compare two small models with a larger one, all made on the spot: the share of its neighbours that they keep.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Judge the answers to questions, and what was retrieved for them: how right both are, and which of them fails where."""
+"""Judge the answers to questions and the documents retrieved for them, and show which of the two fails which question."""
 
 import sys
 import textwrap
@@ -38,7 +38,7 @@ def answers(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Judge the answers to questions, and what was retrieved for them: how right both are, and which of them fails where.
+    """Judge the answers to questions and the documents retrieved for them, and show which of the two fails which question.
 
     Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the hardest of them.
     docs/answers.md shows the forms of files, what counts as no answer, and grids (`rankwell answers grid --help`).

@@ -1,4 +1,4 @@
-"""Evaluate retrievers and readers over a grid of parameters, from result files or by running them; a killed run goes on."""
+"""Evaluate retrievers and readers over a grid of parameters, from result files or by running them; interrupted runs resume."""
 
 import sys
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def grid(
     jobs: JobsOption = 1,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate retrievers and readers over a grid of parameters, from result files or by running them; a killed run goes on.
+    """Evaluate retrievers and readers over a grid of parameters, from result files or by running them; interrupted runs resume.
 
     A callable gets the questions and a point's parameters by name, and returns a ranking ({id: {document: score}} or a Ranking),
     answers ({id: string or list of strings} or Predictions), or a pair of both. Two come with rankwell:

@@ -1,4 +1,4 @@
-"""Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out."""
+"""Find the threshold that maps texts to keywords best, from labelled queries: precision and recall at each threshold."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def calibrate(
     output: FileOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out.
+    """Find the threshold that maps texts to keywords best, from labelled queries: precision and recall at each threshold.
 
     Precision, recall and F1 count keywords over all queries. The best threshold is chosen without the queries that are held back.
 

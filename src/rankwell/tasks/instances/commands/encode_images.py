@@ -38,8 +38,8 @@ def images(
 ) -> Output:
     """Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or without any.
 
-    An image that cannot be read stops nothing. Beside NAME.npy lie NAME.ids.txt, NAME.manifest.json, which says how it was made,
-    and NAME.images.csv, which says of every image how long it took, or why it has no vector.
+    An image that cannot be read stops nothing. Beside NAME.npy are NAME.ids.txt, NAME.manifest.json, which records how it was
+    made, and NAME.images.csv, which has the time of every image, or the reason why it has no vector.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def images(
         Folder of the images that a table or a JSON lists.
     cache
         Folder in which vectors are kept by the content of each image, for other data sets as well. Without it they are kept
-        until the file is whole, so that a killed run goes on.
+        until the file is whole, so that an interrupted run resumes.
     overwrite
         Replace a file that was made from other images or in another way.
     """

@@ -1,4 +1,4 @@
-"""Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand."""
+"""Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where are the others."""
 
 import json
 import resource
@@ -68,7 +68,7 @@ def evaluate(
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand.
+    """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where are the others.
 
     Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).
 

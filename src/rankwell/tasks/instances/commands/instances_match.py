@@ -31,8 +31,8 @@ def match(
 ) -> Output:
     """Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`.
 
-    Beside NAME.npy, a row per query and a column per reference, lie NAME.queries.txt and NAME.references.txt with their ids, and
-    NAME.manifest.json, which says how it was made.
+    Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and NAME.references.txt with their ids, and
+    NAME.manifest.json, which records how it was made.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def table(
 ) -> Output:
     """Set evaluated systems side by side: systems × data sets with intervals and significance, what each took, published figures.
 
-    After a figure stand the letters of the systems that it is significantly better than: by the paired randomisation test over
+    After a figure are letters of the systems that it is significantly better than: by the paired randomisation test over
     the queries that both have, with Holm's correction for all pairs of a data set.
 
     Parameters

@@ -34,7 +34,7 @@ def pairs(
     Parameters
     ----------
     targets
-        What the pairs should score: a file of numbers, or a table's column as in pairs.csv:score; `-` is standard input.
+        Expected scores of the pairs: a file of numbers, or a table's column as in pairs.csv:score; `-` is standard input.
     similarities
         What a model gives the same pairs, in the same order; name more files to compare models.
     output

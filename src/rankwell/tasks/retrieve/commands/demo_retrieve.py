@@ -1,4 +1,4 @@
-"""Tune a live search engine with nothing to download: BM25's k1 and b, and what of the gain is left on other questions."""
+"""Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on other questions."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ _TITLE = "A search engine, tuned: BM25's k1 and b"
 
 
 def retrieve(*, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int = 0, progress: Progress = None) -> Output:
-    """Tune a live search engine with nothing to download: BM25's k1 and b, and what of the gain is left on other questions.
+    """Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on other questions.
 
     Parameters
     ----------

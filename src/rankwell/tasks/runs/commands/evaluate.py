@@ -25,7 +25,7 @@ def evaluate(
 ) -> Output:
     """Evaluate runs against judgments: a number per measure with its interval, per query if asked.
 
-    Without -m the convention's own set is reported. The line under the table says by which rules the numbers hold.
+    Without -m the convention's own set is reported. The line under the table lists the rules by which the numbers were computed.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def judge(
     collect
         Merge judgments that were downloaded from such a page; the file names the judge. Merging it again changes nothing.
     browser
-        Open the browser; without, the file that opens the page is named and no more.
+        Open the browser; with --no-browser only the file that opens the page is named.
     """
     chosen = [name for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True) if value is not None]
     if len(chosen) > 1:

@@ -26,7 +26,7 @@ def plan(
     """Forecast what more judgments would bring: the width of both intervals, and the number that finds a difference.
 
     It shows neither a difference nor its sign, so that it is not a look. Half-widths have the level that looks and pairs leave;
-    behind each is the range from 5 to 95 % that the judgments so far leave for it.
+    after each is the range between its 5th and 95th percentile, given the judgments so far.
 
     Parameters
     ----------
