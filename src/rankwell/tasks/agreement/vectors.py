@@ -20,7 +20,7 @@ _NAN = float("nan")
 _RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
 AGGREGATES = {
     "CKA": ("linear centred kernel alignment of the vectors of the same items", "Kornblith and others 2019"),
-    "CKA(kind='debiased')": ("the same from unbiased estimates; 0 on average by chance", "Nguyen, Raghu and Kornblith 2021"),
+    "CKA(kind='debiased')": ("the same from unbiased estimates; 0 in the mean by chance", "Nguyen, Raghu and Kornblith 2021"),
     "Hubness": ("skewness of how often an item is among the first k of a query", _RADOVANOVIC),
     "Hubness(kind='largest')": ("how often the most frequent item is among the first k", _RADOVANOVIC),
     "Hubness(kind='never')": ("share of the items that are among the first k of no query", _RADOVANOVIC),
