@@ -17,6 +17,7 @@ from rankwell.tasks.study.commands import study_model_judge
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
 from tasks.beyond import smallest as beyond_smallest
+from tasks.logs import smallest as logs_smallest
 from tasks.study import studies
 
 QUERIES = [f"q{number}" for number in range(1, 13)]
@@ -195,6 +196,14 @@ def vectors(folder: Path) -> None:
     )
 
 
+def logged_clicks(folder: Path) -> None:
+    """A log with a policy and a model, two runs, and clicks on their interleaved lists."""
+    logs_smallest.write(folder)
+    for old, new in (("policy.csv", "new.csv"), ("a.run", "old.run"), ("b.run", "new.run")):
+        shutil.move(folder / old, folder / new)
+    write(folder, {"clicks.csv": "query,item\nq1,a\nq2,b\nq4,c\n"})
+
+
 def huge_vectors(folder: Path, items: int = 10**9, queries: int = 10**6) -> None:
     """The heads of files of vectors in half precision, behind which there is nothing but a hole."""
     for name, rows in (("base", items), ("queries", queries)):
@@ -236,6 +245,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "fusion": searches,
     "judging": study,
     "keywords": clips,
+    "logs": logged_clicks,
     "page": results,
     "rag": chunks,
     "retrieve": searches,
