@@ -51,6 +51,11 @@ def at_the_command_line() -> Generator[None]:
         os.environ.update({} if before is None else {_TYPED: before})
 
 
+def typed_variables() -> dict[str, str]:
+    """The environment of processes that are to name options as this one does."""
+    return {_TYPED: "1"} if _TYPED in os.environ else {}
+
+
 def flag(typed: str, value: object = "", *, name: str = "") -> str:
     """An option in a message, as its user writes it: `--unjudged skip` on the command line, `unjudged='skip'` in Python.
 

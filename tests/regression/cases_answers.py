@@ -100,14 +100,14 @@ def _grids() -> dict[str, str]:
 
 def _benches() -> dict[str, str]:
     bench = "bench bench.toml -o out"
-    array = f"{bench} --only 'runs/*' --executor array --work work --threads 1"
+    array = f"{bench} --only 'runs/*' --executor array --work work --threads 1 --gpus 2"
     shown = ("--baseline one", "--mean --intervals --side-by-side", "--no-mean --no-intervals --no-side-by-side", "-m AP -m P@5")
     again = f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} --force --only 'videos/one'"
     cases = {
         "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "pages": f"{bench} --only 'runs/*' --pages",
-        "parts": f"{bench} --only 'runs/*' --executor here --memory 1G",
+        "parts": f"{bench} --only 'runs/*' --executor here --memory 1G\n{bench} --executor here --stall 60",
         "array": f"{array}\npart work --status\n{array}",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }

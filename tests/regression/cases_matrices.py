@@ -21,7 +21,7 @@ def _captions() -> dict[str, str]:
         "two": "captions captions/tied.npy captions/other.npy --positives captions/positives.json -o out --overwrite",
         "diagonal": "captions captions/square.npy",
         "parts": f"{vectors} --executor here --work work --shards 3 --memory 1G --threads 1",
-        "parts-dry-run": f"{vectors} --executor processes:2 --dry-run",
+        "parts-dry-run": f"{vectors} --executor processes:2 --gpus 1 --stall 60 --dry-run",
         "diagonal-named": "captions captions/square.npy --positives diagonal -m AP -m nDCG@3",
         "counts": "captions captions/clear.npy --positives counts:captions/counts.txt",
         "counts-number": "captions captions/clear.npy --positives counts:3",
@@ -88,7 +88,7 @@ def _agree() -> dict[str, str]:
         "runs": "agree --reference a.run b.run c.run",
         "runs-folder": "agree --reference a.run b.run -k 5 -m RBO -m Jaccard@3 -m AP -o out",
         "parts": f"{base} -k 2 --executor here --work work --shards 3 --memory 1G --threads 1",
-        "parts-dry-run": f"{base} -k 2 --executor processes:2 --dry-run",
+        "parts-dry-run": f"{base} -k 2 --executor processes:2 --gpus 1 --stall 60 --dry-run",
         "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed 3 -k 1,3",
         "all": f"{base} -k 1,5 --all",
         "sample-again": "agree --reference vectors/teacher.npy vectors/near.npy --n-samples 15 --k-values 1 3",
@@ -161,7 +161,7 @@ def _search() -> dict[str, str]:
     for backend in ("numpy", "torch", "faiss"):
         cases[f"backend-{backend}"] = f"{base} --backend {backend} -o out/run.csv"
     cases["device"] = f"{base} --backend torch --device cpu -o out/run.csv"
-    cases["dry-run"] = f"{base} --executor processes:4 --memory 4k --dry-run -o out/run.csv"
+    cases["dry-run"] = f"{base} --executor processes:4 --memory 4k --gpus 1 --stall 60 --dry-run -o out/run.csv"
     cases["parts"] = f"{base} --executor here --work work --shards 3 --threads 1 -o out/run.csv"
     array = f"{base} --executor array:2 --work work --shards 3 -o out/run.csv"
     elements = "\n".join(f"part work {index} --threads 1" for index in (0, 2))
@@ -179,7 +179,7 @@ def _encode() -> dict[str, str]:
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
         "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1 --memory 1G",
-        "dry-run": f"{texts} --batch-size 1 --executor array:9 --dry-run",
+        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 --dry-run",
         "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram")
         + " --cache kept\n"

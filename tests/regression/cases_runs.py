@@ -54,7 +54,7 @@ def _evaluate() -> dict[str, str]:
         "parts": f"evaluate qrels.txt scattered.run {SOME} --executor here --work work --shards 3 --memory 1G --threads 1 -o out",
         "array": "\n".join([array, "part work 0 --threads 1", "part work 1 --threads 1", array, "part work/second --status"]),
         "shards": "evaluate qrels.txt runs -m AP\nevaluate qrels.txt out -m AP",
-        "parts-dry-run": f"evaluate qrels.txt a.run b.run {SOME} --shards 2 --dry-run",
+        "parts-dry-run": f"evaluate qrels.txt a.run b.run {SOME} --shards 2 --executor processes:2 --gpus 1 --stall 60 --dry-run",
         "confidence": f"{base} b.run {SOME} -m MedR --confidence max --confidence std --confidence diff1",
         "confidence-mteb": f"{base} -c mteb -m ndcg_at_10 --confidence max -o out",
         "gzip": f"evaluate qrels.txt a.run.gz {SOME}",

@@ -7,22 +7,33 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rankwell.core.catalogue import Catalogue
-from rankwell.errors import BadUsage, flag
+from rankwell.errors import BadUsage, flag, typed_variables
 
-Run = Callable[[str, Sequence[str]], Iterator[tuple[int, str]]]
-"""Calls the function of a name with each string; yields the place of each string and its answer, as they come."""
+IsStalled = Callable[[int], bool]
+"""Whether the call of a string's place has given no sign of life for too long, so that its worker counts as lost."""
 RETRIES = 3
 """Times that a call is made again whose worker was lost."""
+TICK = 1.0
+"""Seconds after which running calls are looked at again."""
+
+
+class Run(Protocol):
+    """Calls the function of a name with each string; yields the place of each string and its answer, as they come."""
+
+    def __call__(  # noqa: D102
+        self, function: str, arguments: Sequence[str], is_stalled: IsStalled | None = None, /
+    ) -> Iterator[tuple[int, str]]: ...
 
 
 class Resources(NamedTuple):
-    """The resources of one call: threads, None for a share of the processors, and bytes of memory."""
+    """The resources of one call: threads, None for a share of the processors, bytes of memory, and GPUs."""
 
     threads: int | None
     memory: int
+    gpus: int = 0
 
 
 class ArrayJob(NamedTuple):
@@ -34,6 +45,7 @@ class ArrayJob(NamedTuple):
     threads: int
     memory: int
     version: str
+    gpus: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Executor:
     """An executor. workers: calls at once, of the text behind its name (`processes:16`). open: gives what makes calls.
 
     script: in place of `open`, the text with which users submit the calls themselves. is_shared: whether its workers may be on
-    other machines, which must see the work folder.
+    other machines, which must see the work folder. is_watched: whether it makes calls again that give no sign of life.
     """
 
     name: str
@@ -50,6 +62,7 @@ class Executor:
     open: Callable[[str, Resources], AbstractContextManager[Run]] | None = None
     script: Callable[[str, ArrayJob], str] | None = None
     is_shared: Callable[[str], bool] = lambda _: False
+    is_watched: bool = False
 
 
 EXECUTORS: Catalogue[Executor] = Catalogue("executors", "executor")
@@ -69,10 +82,10 @@ def call(function: str, argument: str) -> str:
     return getattr(importlib.import_module(module), name)(argument)
 
 
-def thread_variables(threads: int) -> dict[str, str]:
-    """The environment in which a process uses so many threads, those of numerical libraries included."""
+def worker_variables(threads: int) -> dict[str, str]:
+    """The environment in which a process uses so many threads, those of numerical libraries included, and speaks as this one."""
     names = ("RANKWELL_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    return dict.fromkeys(names, str(threads))
+    return {**dict.fromkeys(names, str(threads)), **typed_variables()}
 
 
 def number_behind(name: str, address: str, otherwise: int) -> int:
@@ -88,7 +101,7 @@ def number_behind(name: str, address: str, otherwise: int) -> int:
 
 def lost_too_often(lost: int) -> BadUsage:
     """The error for workers that end again and again."""
-    what = f"{lost} workers ended before their work, perhaps for want of memory"
+    what = f"{lost} workers ended before their work or gave no sign of life, perhaps for want of memory"
     return BadUsage(
         f"{what}; plan smaller parts with {flag('--memory')}, or run fewer at once. Finished parts are kept: run it again."
     )

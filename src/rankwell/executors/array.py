@@ -33,12 +33,13 @@ def _sbatch(limit: int, job: ArrayJob) -> Iterator[str]:
         if some:
             offset = f" --export=ALL,RANKWELL_PART_OFFSET={start}" if start else ""
             memory = -(-2 * job.memory >> 20)
-            size = f"--cpus-per-task={job.threads} --mem={memory}M"
+            size = f"--cpus-per-task={job.threads} --mem={memory}M" + (f" --gres=gpu:{job.gpus}" if job.gpus else "")
             yield f"sbatch --array={slurm_ranges(some)}{offset} {size} --requeue --wrap {shlex.quote(shlex.join(job.command))}\n"
 
 
 def _manifest(job: ArrayJob) -> Iterator[str]:
     """An Indexed Job of all parts; those that are done end at once."""
+    sizes = f"cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi" + (f", nvidia.com/gpu: {job.gpus}" if job.gpus else "")
     yield f"""apiVersion: batch/v1
 kind: Job
 metadata:
@@ -57,8 +58,8 @@ spec:
           workingDir: /data   # where this command was run
           command: {json.dumps(list(job.command))}
           resources:
-            requests: {{cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi}}
-            limits: {{cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi}}
+            requests: {{{sizes}}}
+            limits: {{{sizes}}}
           volumeMounts: [{{name: data, mountPath: /data}}]
       volumes: [{{name: data, persistentVolumeClaim: {{claimName: data}}}}]
 """

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from rankwell.errors import BadUsage, flag
-from rankwell.executors import EXECUTORS, Executor, Resources, Run, call
+from rankwell.executors import EXECUTORS, Executor, IsStalled, Resources, Run, call
 
 
 def _workers(address: str) -> int:
@@ -15,8 +15,12 @@ def _workers(address: str) -> int:
 
 
 @contextmanager
-def _open(_: str, __: Resources) -> Generator[Run]:
-    def _run(function: str, arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _open(_: str, resources: Resources) -> Generator[Run]:
+    if resources.gpus:
+        what = f"{flag('--gpus', resources.gpus)}: this process uses the GPUs that it sees"
+        raise BadUsage(f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array.")
+
+    def _run(function: str, arguments: Sequence[str], _: IsStalled | None = None) -> Iterator[tuple[int, str]]:
         for place, argument in enumerate(arguments):
             yield place, call(function, argument)
 

@@ -16,7 +16,18 @@ from typing import Any
 from rankwell import __version__
 from rankwell.core.kernels.workers import processors
 from rankwell.errors import BadUsage, MissingExtra, flag
-from rankwell.executors import EXECUTORS, RETRIES, Executor, Resources, Run, call, lost_too_often, thread_variables
+from rankwell.executors import (
+    EXECUTORS,
+    RETRIES,
+    TICK,
+    Executor,
+    IsStalled,
+    Resources,
+    Run,
+    call,
+    lost_too_often,
+    worker_variables,
+)
 
 _OWN = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """The environment of clusters that we start: no one joins without the token, and nothing is sent to Ray's makers."""
@@ -51,9 +62,9 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
         raise BadUsage("this process is already connected to a Ray cluster; call ray.shutdown() first.")
     try:
         _connect(ray, address, threads)
-        _refuse_unfit(ray, threads, resources.memory)
+        _refuse_unfit(ray, threads, resources)
         _refuse_other_versions(ray)
-        yield partial(_run, ray, _remote(ray, threads, resources.memory))
+        yield partial(_run, ray, _remote(ray, threads, resources))
     finally:
         ray.shutdown()  # stops a cluster only where this process has started it
 
@@ -84,10 +95,16 @@ def _first_line(error: Exception) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-def _refuse_unfit(ray: Any, threads: int, memory: int) -> None:
+def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
     """Raises BadUsage where no node has enough for a part: Ray would wait for one for ever."""
     nodes = [each["Resources"] for each in ray.nodes() if each["Alive"]]
-    if not any(each.get("CPU", 0) >= threads and each.get("memory", 0) >= memory for each in nodes):
+    memory, gpus = resources.memory, resources.gpus
+    most_gpus = max((each.get("GPU", 0) for each in nodes), default=0)
+    if most_gpus < gpus:
+        raise BadUsage(f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is {most_gpus:g}.")
+    if not any(
+        each.get("CPU", 0) >= threads and each.get("memory", 0) >= memory and each.get("GPU", 0) >= gpus for each in nodes
+    ):
         most = max((each.get("memory", 0) for each in nodes), default=0)
         cores = max((each.get("CPU", 0) for each in nodes), default=0)
         what = f"a part needs {threads} processors and {memory >> 20} MiB"
@@ -120,20 +137,35 @@ def _refuse_other_versions(ray: Any) -> None:
                 raise BadUsage(f"{what}; install the same versions everywhere.")
 
 
-def _remote(ray: Any, threads: int, memory: int) -> Any:
+def _remote(ray: Any, threads: int, resources: Resources) -> Any:
     """The function that Ray calls, with what it may use."""
     return ray.remote(call).options(
-        num_cpus=threads, memory=memory, max_retries=RETRIES, runtime_env={"env_vars": thread_variables(threads)}
+        num_cpus=threads,
+        num_gpus=resources.gpus,
+        memory=resources.memory,
+        max_retries=RETRIES,
+        runtime_env={"env_vars": worker_variables(threads)},
     )
 
 
-def _run(ray: Any, remote: Any, function: str, arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _run(
+    ray: Any, remote: Any, function: str, arguments: Sequence[str], is_stalled: IsStalled | None = None
+) -> Iterator[tuple[int, str]]:
     places = {remote.remote(function, argument): place for place, argument in enumerate(arguments)}
+    stalled = dict.fromkeys(range(len(arguments)), 0)
     try:
         while places:
-            ready, _ = ray.wait([*places], num_returns=1)
+            ready, running = ray.wait([*places], num_returns=1, timeout=None if is_stalled is None else TICK)
             for reference in ready:
                 yield places.pop(reference), _answer(ray, reference)
+            for reference in running if is_stalled is not None else ():
+                if is_stalled is not None and is_stalled(place := places[reference]):
+                    stalled[place] += 1
+                    if stalled[place] > RETRIES:
+                        raise lost_too_often(stalled[place])
+                    ray.cancel(reference, force=True)
+                    del places[reference]
+                    places[remote.remote(function, arguments[place])] = place
     finally:
         for reference in places:
             with suppress(Exception):
@@ -154,5 +186,13 @@ def _answer(ray: Any, reference: Any) -> str:
 
 
 EXECUTORS.add(
-    "ray", Executor("ray", "Ray, on this machine or `ray:HOST:PORT`; joining never stops a cluster", _workers, _open, None, bool)
+    "ray",
+    Executor(
+        "ray",
+        "Ray, on this machine or `ray:HOST:PORT`; joining never stops a cluster",
+        _workers,
+        _open,
+        is_shared=bool,
+        is_watched=True,
+    ),
 )

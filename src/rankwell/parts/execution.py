@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, Unfinished, flag, shown
-from rankwell.executors import ArrayJob, Executor, Resources, find_executor, slurm_ranges
+from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import input_files, open_plan
-from rankwell.parts.running import Runner, complete, merged
+from rankwell.parts.running import complete, merged
+from rankwell.parts.signs import check_stall
 from rankwell.parts.work import PartStates, WorkFolder
 from rankwell.store import remote_url
 
@@ -39,6 +40,10 @@ class PartOptions:
         Memory of a part, such as 500M or 8G; 2G by default.
     shards
         Number of ranges into which the input is cut; by default as many as the memory and the executor need.
+    gpus
+        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and an array requests them.
+    stall
+        Seconds without a sign of life after which a part is started again, by processes and Ray.
     dry_run
         Print the parts, passes, products and bytes; no vectors are read.
     """
@@ -47,12 +52,15 @@ class PartOptions:
     work: str | None = None
     memory: str | None = None
     shards: int | None = None
+    gpus: int | None = None
+    stall: float | None = None
     dry_run: bool = False
 
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        return self.dry_run or any(each is not None for each in (self.executor, self.work, self.shards, self.memory))
+        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.stall)
+        return self.dry_run or any(each is not None for each in given)
 
 
 class PartOutcome(NamedTuple):
@@ -102,6 +110,7 @@ def carry_out(
     """
     kind = KINDS[name]
     executor, address = find_executor(choices.executor or "here")
+    _reject_unused(executor, choices)
     limits = Limits(memory_size(choices.memory or "2G"), executor.workers(address), choices.shards)
     if choices.dry_run:
         input_files(kind, options)
@@ -115,15 +124,26 @@ def carry_out(
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
         if executor.open is None:
-            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new)
+            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new, gpus=choices.gpus or 0)
+        check_stall(rounds[0], choices.stall)
+        resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
         with place.locked(), ExitStack() as opened:
-            run: Runner | None = None
+            run: Run | None = None
             for work in rounds:
                 if work.missing():
-                    run = run or opened.enter_context(executor.open(address, Resources(requested_threads(), plan.memory)))
-                    complete(work, run, progress)
+                    run = run or opened.enter_context(executor.open(address, resources))
+                    complete(work, run, progress, stall=choices.stall)
                 rounds += _second_round(work, limits)
             return PartOutcome(use(merged(rounds)))
+
+
+def _reject_unused(executor: Executor, choices: PartOptions) -> None:
+    """Raises BadUsage for a number of GPUs that is none, and for signs of life that the executor does not watch."""
+    if choices.gpus is not None and choices.gpus < 1:
+        raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
+    if choices.stall is not None and not executor.is_watched:
+        what = f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts again"
+        raise BadUsage(f"{what}; name {flag('--executor', 'processes')} or ray, or leave it out.")
 
 
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
@@ -160,28 +180,35 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
 
 
 def _for_cluster(
-    rounds: list[WorkFolder], executor: Executor, address: str, limits: Limits, use: Callable[[Any], Any], *, is_new: bool
+    rounds: list[WorkFolder],
+    executor: Executor,
+    address: str,
+    limits: Limits,
+    use: Callable[[Any], Any],
+    *,
+    is_new: bool,
+    gpus: int,
 ) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     for work in rounds:
         states = work.states(verified=work.place.is_local)
         if states.missing:
-            return _script(work, states, executor, address, is_new=is_new)
+            return _script(work, states, executor, address, is_new=is_new, gpus=gpus)
         with work.place.locked():
             if not work.place.is_local and (states := work.states()).missing:
-                return _script(work, states, executor, address, is_new=is_new)
+                return _script(work, states, executor, address, is_new=is_new, gpus=gpus)
             rounds += _second_round(work, limits)
     with rounds[0].place.locked():
         return PartOutcome(use(merged(rounds)))
 
 
-def _script(work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool) -> PartOutcome:
+def _script(work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool, gpus: int) -> PartOutcome:
     """The script to submit, with what is missing."""
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = requested_threads() or 1
     command = ["rankwell", "part", work.place.name, "--threads", str(threads)]
-    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__)
+    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus)
     script = executor.script(address, job)
     if is_new:
         note = f"{work.place.name} has the plan of {work.plan.parts} parts; submit them, then run this command again."

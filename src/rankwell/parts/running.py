@@ -4,20 +4,20 @@ import errno
 import json
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rankwell import errors
 from rankwell.errors import BadUsage, RankwellError, flag
+from rankwell.executors import Run
 from rankwell.parts.places import place_of
 from rankwell.parts.plans import read_plan
+from rankwell.parts.signs import StallWatch, working
 from rankwell.parts.work import Measured, WorkFolder
 
 RUN_PART = "rankwell.parts.running:run_part"
 """The function that executors call."""
-Runner = Callable[[str, Sequence[str]], Iterator[tuple[int, str]]]
-"""Calls the function of a name with each JSON string; yields the place of each string and its answer, as they come."""
 Progress = Callable[[str, int, int], None]
 _ATTEMPTS = 3
 
@@ -48,15 +48,12 @@ def compute_part(folder: str | Path, index: int) -> Any:
         return found[0]
     try:
         work.discard(index)
-        work.begin(index)
-        try:
+        with working(work, index):
             plan.expect_inputs()
             start, processor = time.perf_counter(), time.process_time()
             content = plan.kind_of_part.part(plan.part_inputs, index)
             plan.expect_inputs()
             return work.keep(index, content, Measured(time.perf_counter() - start, time.process_time() - processor))
-        finally:
-            work.forget(index, "running")
     except RankwellError as error:
         work.fail(index, str(error))
         raise
@@ -76,8 +73,11 @@ def _reason(error: OSError) -> str:
     return f"{text}; free some space, and run the command again" if error.errno == errno.ENOSPC else text
 
 
-def complete(work: WorkFolder, run: Runner, progress: Progress | None = None) -> None:
-    """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class."""
+def complete(work: WorkFolder, run: Run, progress: Progress | None = None, *, stall: float | None = None) -> None:
+    """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class.
+
+    stall: seconds without a sign of life after which a part is started again.
+    """
     work.place.clean()
     for _ in range(_ATTEMPTS):
         missing = work.missing()
@@ -88,7 +88,7 @@ def complete(work: WorkFolder, run: Runner, progress: Progress | None = None) ->
                 work.discard(index)
         done = work.plan.parts - len(missing)
         arguments = [json.dumps({"work": work.place.workers_name, "part": index}) for index in missing]
-        for _, answer in run(RUN_PART, arguments):
+        for _, answer in run(RUN_PART, arguments, None if stall is None else StallWatch(work, missing, stall)):
             _refuse_error(json.loads(answer))
             done += 1
             if progress is not None:

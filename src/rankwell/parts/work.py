@@ -148,7 +148,9 @@ class WorkFolder:
             if failed is not None:
                 states.failed[index] = str(failed.get("error", ""))
             if running is not None and self._is_alive(running):
-                states.running[index] = f"{running.get('host')}, process {running.get('process')}, since {running.get('since')}"
+                used = f", {running['processor_seconds']} processor seconds" if "processor_seconds" in running else ""
+                where = f"{running.get('host')}, process {running.get('process')}"
+                states.running[index] = f"{where}, since {running.get('since')}{used}"
         return states
 
     def missing(self) -> list[int]:
@@ -217,10 +219,16 @@ class WorkFolder:
                 self._verified = {each for each in self._verified if each[0] != name}
                 self.place.remove(name)
 
-    def begin(self, index: int) -> None:
-        """Notes that this process computes a part."""
+    def begin(self, index: int) -> Mapping[str, Any]:
+        """Notes that this process computes a part; returns the note."""
         since = time.strftime("%Y-%m-%d %H:%M:%S %z")
-        self._write_note(index, "running", {"host": platform.node()[:64], "process": os.getpid(), "since": since})
+        note = {"host": platform.node()[:64], "process": os.getpid(), "since": since}
+        self.renew(index, note)
+        return note
+
+    def renew(self, index: int, note: Mapping[str, Any]) -> None:
+        """Writes the note of a part that is computed."""
+        self._write_note(index, "running", note)
 
     def fail(self, index: int, message: str) -> None:
         """Notes the error of a part."""

@@ -151,6 +151,10 @@ class BenchOptions:
         Folder of the parts, with which the same command goes on after an interruption; by default a temporary one.
     memory
         Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.
+    gpus
+        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and an array requests them.
+    stall
+        Seconds without a sign of life after which a part is started again, by processes and Ray.
     """
 
     measures: MeasureNames = None
@@ -165,11 +169,13 @@ class BenchOptions:
     executor: str | None = None
     work: str | None = None
     memory: str | None = None
+    gpus: int | None = None
+    stall: float | None = None
 
     @property
     def parts(self) -> PartOptions | None:
         """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with more than one job."""
-        found = PartOptions(executor=self.executor, work=self.work, memory=self.memory)
+        found = PartOptions(executor=self.executor, work=self.work, memory=self.memory, gpus=self.gpus, stall=self.stall)
         if not found.is_used:
             return None
         if self.jobs != 1:
