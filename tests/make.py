@@ -23,6 +23,8 @@ from rankwell import judged_rankings, ranking_pairs
 from rankwell.core.tables import Judgments, offsets_of, sort_ids
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
+from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
+from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
@@ -183,6 +185,18 @@ def _join_preferences(truth: Mapping[str, list[tuple[str, str, str, float]]], ru
     return PreferenceRankings.join(table, find_hits(run, table.judgments, ties="id-asc"))
 
 
+def two_grades(random: Random, judged: list[str], relevant: bool) -> dict[str, tuple[float, float | None]]:
+    """Relevance of each item, and a second grade of most."""
+    return {item: (grade, random.choice([None, -1.0, 0.0, 1.0, 2.5])) for item, grade in grades(random, judged, relevant).items()}
+
+
+def _join_second(truth: Mapping[str, dict[str, tuple[float, float | None]]], run: Run) -> Any:
+    known = {query: {item: other for item, (_, other) in each.items() if other is not None} for query, each in truth.items()}
+    first = Judgments.from_dict({query: {item: grade for item, (grade, _) in each.items()} for query, each in truth.items()})
+    second = Judgments.from_dict(known)
+    return SecondJudgedRankings.join(JudgmentPair(first, second), find_hits(run, first))
+
+
 WORDS = """the Le la a an un U.S. Paris paris, Paris 1990 1909 A+ — . «mot» l'Ouganda L’Ouganda Ouganda d'eau Café Cafe\u0301
 well-known die Katze las casas cái nhà الكتاب 北京 1,5 _ ‘x’ au\u00a0fil naïve $ ² ΑΣ ||""".replace("\n", " ")
 
@@ -311,6 +325,48 @@ def _join_citations(truth: Mapping[str, Any], run: Run) -> Any:
 
 
 @dataclass(frozen=True)
+class SessionsMaker(Maker):
+    """Worlds of sessions of one to four queries; what is true and ranked is keyed by the place of the query, and the item."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        truth, run = dict[tuple[int, str], float](), dict[str, float]()
+        for place in range(1, random.randint(1, 4) + 1):
+            graded, scored = super()._query(random, kind)
+            truth |= {(place, item): grade for item, grade in graded.items()}
+            run |= {json.dumps([place, item]): score for item, score in (scored or {}).items()}
+        return truth, None if kind == "absent" else run
+
+    def rankings(self, world: World) -> Any:
+        """(place of the query, rank, item) of all lists of each session."""
+        return {
+            session: [
+                (place, rank, item)
+                for place, scored in _by_place(world.run.get(session, {})).items()
+                for rank, item in enumerate(final_order(scored), 1)
+            ]
+            for session in world.truth
+        }
+
+
+def _by_place(scored: Mapping[str, float]) -> dict[int, dict[str, float]]:
+    found: dict[int, dict[str, float]] = {}
+    for name, score in scored.items():
+        place, item = json.loads(name) if name.startswith("[") else (1, name)
+        found.setdefault(place, {})[item] = score
+    return found
+
+
+def _join_sessions(truth: Mapping[str, dict[tuple[int, str], float]], run: Run) -> Any:
+    sessions = {session: [f"{session}/{place}" for place in range(1, 5)] for session in truth}
+    judged: dict[str, dict[str, float]] = {query: {} for queries in sessions.values() for query in queries}
+    for session, each in truth.items():
+        for (place, item), grade in each.items():
+            judged[f"{session}/{place}"][item] = grade
+    ranked = {f"{session}/{place}": own for session, scored in run.items() for place, own in _by_place(scored).items()}
+    return SessionRankings.join(judged_rankings(judged, ranked), SessionQueries.from_dict(sessions))
+
+
+@dataclass(frozen=True)
 class ListsMaker(Maker):
     """Worlds of lists of items from one catalogue, with grades of some items and the history of each user."""
 
@@ -395,5 +451,7 @@ MAKERS: dict[str, Maker] = {
     "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),
     "PreferenceRankings": Maker(truth=preferences, nothing=list, join=_join_preferences, ids_descend=False),
     "RankingPairs": PairsMaker(truth=similarities, nothing=dict, join=_join_pairs),
+    "SessionRankings": SessionsMaker(truth=grades, nothing=dict, join=_join_sessions),
+    "SecondJudgedRankings": Maker(truth=two_grades, nothing=dict, join=_join_second),
     "RetrievedPassages": PassagesMaker(truth=grades, nothing=list, join=_join_passages),
 }

@@ -45,6 +45,10 @@ def write(folder: Path) -> None:
     _save(folder / "missing", {query: rows for query, rows in run.items() if query not in queries[::10]})
     _save_vectors(folder, judgments)
     _save_beir(folder / "scifact", judgments)
+    rows = [f"{query},s{place // 4},{place % 4 + 1}\n" for place, query in enumerate(queries)]
+    (folder / "sessions.csv").write_text("query,session,position\n" + "".join(rows), encoding="utf-8")
+    clear = [f"{query} 0 {item} {grade % 4}\n" for query, graded in judgments.items() for grade, item in enumerate(graded)]
+    (folder / "understandability.txt").write_text("".join(clear), encoding="utf-8")
     _save(folder / "own", {query: ({query: 99.0} if query in queries[::6] else {}) | rows for query, rows in run.items()})
 
 

@@ -1,7 +1,7 @@
 """Compares values with those of pinned libraries on drawn inputs: python tools/peers_pinned.py [--draws 40] [--only WORDS]
 
-ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual information: in an environment of
-their own (build/full-run), which reads rankwell from src. The libraries of peers_apart.py have one each. One line per library and
+ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual information, trectools for uBpref: in
+an environment of their own (build/full-run), which reads rankwell from src. The libraries of peers_apart.py have one each. One line per library and
 measure says how many values were compared and how many differ; exit 1 where any does, or a library cannot be installed. --write
 records the lines with the versions in tests/golden/peers.json. --only: libraries whose name has these words.
 """
@@ -28,10 +28,10 @@ import peers_apart
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "tests" / "golden" / "peers.json"
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-PACKAGES = ("ranx==0.3.21", "cwl-eval==1.0.12", "scikit-learn==1.9.1", "pytest")
-TOGETHER = ("ranx", "cwl-eval", "scikit-learn")
+PACKAGES = ("ranx==0.3.21", "cwl-eval==1.0.12", "scikit-learn==1.9.1", "trectools==0.0.50", "pytest")
+TOGETHER = ("ranx", "cwl-eval", "scikit-learn", "trectools")
 VERSIONS = {
-    **{each.partition("==")[0]: each.partition("==")[2] for each in PACKAGES[:3]},
+    **{each.partition("==")[0]: each.partition("==")[2] for each in PACKAGES[: len(TOGETHER)]},
     **{peers_apart.library(each): each.version for each in peers_apart.PEERS},
 }
 
@@ -57,6 +57,14 @@ SCORES: dict[str, tuple[str, dict[str, Any]]] = {
     "combmed": ("med", {}),
 }
 WEIGHTED: dict[str, str] = {"combsum": "wsum", "wmnz": "wmnz", "mixed": "mixed"}
+TRAINED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "bayesfuse": ("bayesfuse", {}, {}),
+    "mapfuse": ("mapfuse", {}, {}),
+    "posfuse": ("posfuse", {}, {}),
+    "probfuse(segments=4)": ("probfuse", {"n_segments": 4}, {}),
+    "segfuse(ends=True)": ("segfuse", {}, {}),
+    "slidefuse(window=2)": ("slidefuse", {}, {"w": 2}),
+}
 NORMS = {
     "min-max": "min-max",
     "min-max-inverted": "min-max-inverted",
@@ -105,6 +113,7 @@ def ranx(rng: Random) -> Iterator[Compared]:
         yield from _pairs(
             f"{ours} weighted", runs, "min-max", (method, {"weights": WEIGHTS}), {"method": ours, "weights": WEIGHTS}
         )
+    yield from _trained(rng, library, runs)
     # With items that a run lacks, ranx's order depends on memory; fused scores are ours alone, so that places are compared.
     for name, method, params, ours in (
         ("condorcet", "condorcet", {}, {}),
@@ -121,6 +130,28 @@ def ranx(rng: Random) -> Iterator[Compared]:
             for listed, place in ((order, 0), (sorted(scored, key=lambda item: -scored[item]), 1)):
                 beaten = sum(wins[one, other] < 0 for one, other in pairwise(listed))
                 yield f"{name}, beaten by the next ({'rankwell' if place == 0 else 'ranx'})", float(beaten), 0.0
+
+
+def _trained(rng: Random, library: Any, runs: list[Any]) -> Iterator[Compared]:
+    """Every fusion method that learns, from eight other queries whose lists are at least as long as those that are fused."""
+    import rankwell
+
+    fuse: Any = rankwell.fuse
+    items = [f"d{place}" for place in range(25)]
+    lists = [{f"t{n}": _scores(rng, rng.sample(items, rng.randint(20, 25))) for n in range(8)} for _ in runs]
+    truth = {f"t{n}": dict.fromkeys(rng.sample(items, 6), 1) for n in range(8)}
+    for ours, (method, to_train, to_fuse) in TRAINED.items():
+        trainer: Any = getattr(import_module("ranx.fusion"), f"{method}_train")
+        learned = trainer(library.Qrels.from_dict(truth), [library.Run.from_dict(run) for run in lists], **to_train)
+        params = {{"bayesfuse": "log_odds", "mapfuse": "map_scores"}.get(method, "probs"): learned, **to_fuse}
+        inputs, norm = [library.Run.from_dict(run) for run in runs], "min-max" if method == "segfuse" else None
+        theirs = library.fuse(inputs, norm=norm, method=method, params=params).to_dict()
+        found = fuse(runs, method=ours, train_judgments=truth, train_runs=lists)
+        for query, scored in theirs.items():
+            rows = found.rows_of(query)
+            mine = dict(zip(found.items[rows], found.scores[rows].tolist(), strict=True))
+            for item in sorted({*scored, *mine}):
+                yield ours.partition("(")[0], mine.get(item, np.nan), float(scored.get(item, np.nan))
 
 
 def _wins(runs: list[Any], query: str, weights: list[float]) -> dict[tuple[str, str], float]:
@@ -193,7 +224,42 @@ def sklearn(rng: Random) -> Iterator[Compared]:
     yield "AMI", found.ami, float(metrics.adjusted_mutual_info_score(first, second))
 
 
-PEERS = {"ranx": ranx, "cwl-eval": cwl_eval, "scikit-learn": sklearn}
+def trectools(rng: Random) -> Iterator[Compared]:
+    """Bpref and uBpref, where every judged item has two grades and every query has items of both kinds."""
+    import rankwell
+
+    library: Any = import_module("trectools")
+    frame: Any = import_module("pandas").DataFrame
+    items = [f"d{place}" for place in range(40)]
+    first, second, run = dict[str, dict[str, int]](), dict[str, dict[str, int]](), dict[str, dict[str, float]]()
+    for query in ("q0", "q1", "q2"):
+        judged = rng.sample(items, rng.randint(8, 20))
+        first[query] = {item: rng.randrange(3) for item in judged} | {judged[0]: 1, judged[1]: 0}
+        second[query] = {item: rng.randrange(4) for item in judged}
+        run[query] = _scores(rng, [judged[0], *rng.sample([item for item in items if item != judged[0]], rng.randint(5, 25))])
+
+    def _qrel(graded: dict[str, dict[str, int]]) -> Any:
+        rows = [(query, "0", item, grade) for query, each in graded.items() for item, grade in each.items()]
+        found = library.TrecQrel()
+        found.qrels_data = frame(rows, columns=["query", "q0", "docid", "rel"])
+        return found
+
+    theirs = library.TrecRun()
+    rows = [(query, "Q0", item, 0, score, "x") for query, each in run.items() for item, score in each.items()]
+    theirs.run_data = frame(rows, columns=["query", "q0", "docid", "rank", "score", "system"])
+    judge = library.TrecEval(theirs, _qrel(first))
+    found = {
+        "uBpref": judge.get_ubpref(_qrel(second), per_query=True, normalization_factor=0.25),
+        "Bpref": judge.get_bpref(per_query=True),
+    }
+    given: dict[str, Any] = {"other_judgments": second}
+    ours = rankwell.evaluate(first, run, ["uBpref(factor=0.25)", "Bpref"], **given).to_dict()["run"]
+    for name, label in (("uBpref", "uBpref(factor=0.25)"), ("Bpref", "Bpref")):
+        for query, value in found[name].iloc[:, 0].items():
+            yield name, ours[query][label] or 0.0, float(value)
+
+
+PEERS = {"ranx": ranx, "cwl-eval": cwl_eval, "scikit-learn": sklearn, "trectools": trectools}
 
 
 def compare(library: str, values: Iterable[Compared], near: float) -> list[dict[str, Any]]:

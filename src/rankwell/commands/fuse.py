@@ -43,8 +43,6 @@ class TuneOptions:
         With --tune: seed of the folds, and of the intervals; 0 by default.
     format
         With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex.
-    judgments_format
-        With --tune: name of the judgments' format, where their content does not determine it.
     """
 
     tune: str | None = None
@@ -53,7 +51,6 @@ class TuneOptions:
     folds: int | None = None
     seed: int | None = None
     format: Annotated[report.Format | None, Option(("--format", "-f"))] = None
-    judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
 
 
 def fuse(
@@ -88,6 +85,8 @@ def fuse(
         for argument in arguments_of(TuneOptions):
             if getattr(tuning, argument.name) is not None:
                 raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
+        if options.judgments_format is not None and options.train_judgments is None:
+            raise BadUsage("--qrels-format has no effect without --tune or --train-judgments; leave it out.")
         if len(methods) != 1 or len(normalisations) > 1:
             raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
         weights = None if options.weights is None else _weights(str(options.weights))
@@ -96,11 +95,14 @@ def fuse(
         fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
         rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
         method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
+        rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
         first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
         return Output(notes=(first, *fusion_notes(fusion, rankings), *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
-    judgments = io.find_judgments(tuning.tune, format=tuning.judgments_format)
+    if options.train_judgments is not None or options.train_runs is not None:
+        raise BadUsage("--train-judgments and --train-runs have no effect with --tune, whose folds train; leave them out.")
+    judgments = io.find_judgments(tuning.tune, format=options.judgments_format)
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
     stated = {name: value for name in ("step", "folds", "seed") if (value := getattr(tuning, name)) is not None}
@@ -111,7 +113,7 @@ def fuse(
     # The runs, the fused run without tuning, and the tuned one.
     every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
     result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
-    notes = [*judgments.notes, *_tuning_notes(tuned, rankings)]
+    notes = [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
     notes += _defeat(result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher")
     result_notes = [*result.notes, *result.interval_notes]
     terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
@@ -148,8 +150,8 @@ def _defeat(summary: Sequence[Row], inputs: Sequence[str], fused: str, *, higher
     return [f"{fused} does not beat its best input, {best}: {first['label']} {shown[0]} against {shown[1]}"]
 
 
-def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[str]:
-    """The selection of the fusions, and the choice of all queries together, for new queries."""
+def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking], files: Sequence[str]) -> list[str]:
+    """The selection of the fusions, and the choice of all queries together, for new queries. files: judgments, then runs."""
     loose = len(tuned.ranking.queries) - len(tuned.folds)
     fusion = tuned.whole.fusion
     notes = [
@@ -161,5 +163,6 @@ def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[s
     options = [f"--method '{fusion.method}'"]
     options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
     options += ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []
+    options += [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"] if fusion.entry.learns else []
     notes.append(f"for new queries: {' '.join(options)}")
     return [*notes, *fusion_notes(fusion, rankings)]

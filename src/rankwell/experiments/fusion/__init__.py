@@ -1,7 +1,7 @@
 """Runs -> one run: fused by a named method, or by one that other queries choose, so that no query is tuned on itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
-from rankwell.core.options import Option, takes_options
+from rankwell.core.options import Input, InputData, Option, takes_options
 from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
@@ -20,6 +20,7 @@ from rankwell.experiments.fusion import trials
 from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
 from rankwell.io import files as io
 from rankwell.transforms.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion
+from rankwell.transforms.fusion.training import Training
 
 __all__ = ["Choice", "FusionOptions", "FusionTuningOptions", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
 
@@ -35,8 +36,9 @@ class FusionOptions:
     ----------
     method
         rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and condorcet read ranks; combsum, combmnz,
-        combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and combmed read scores. With --tune several may be tried:
-        repeat it, or separate them by blanks.
+        combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, posfuse,
+        probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. With --tune several may be tried: repeat
+        it, or separate them by blanks.
     weights
         One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.
     normalise
@@ -49,6 +51,12 @@ class FusionOptions:
         Number of first items of each list that are read; all by default.
     top
         Number of items of each query that are kept; all by default.
+    train_judgments
+        File of judgments that a method learns from; their queries may not be fused.
+    train_runs
+        Files of the runs that it learns from, one for each run, in their order.
+    judgments_format
+        Name of the judgments' format, where their content does not determine it.
     run_format
         Name of the runs' format, where their content does not determine it.
     duplicates
@@ -61,6 +69,9 @@ class FusionOptions:
     absent: str | None = None
     depth: int | None = None
     top: int | None = None
+    train_judgments: InputData = None
+    train_runs: Annotated[Runs | None, Option(kind=list[str], many=True), Input()] = None
+    judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
     run_format: str | None = None
     duplicates: Duplicates = "error"
 
@@ -117,8 +128,9 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
 
     runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of `FusionOptions`, as keywords or as
     one. A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without
-    weights, on that of runs. Raises BadUsage and UnknownName for choices that exclude each other, NothingToEvaluate where no
-    query is in two runs, BadScore and DuplicateItem as readers do.
+    weights, on that of runs. A method that learns takes `train_judgments` and `train_runs` of other queries. Raises BadUsage and
+    UnknownName for choices that exclude each other and for a training query that is fused, NothingToEvaluate where no query is
+    in two runs or none teaches anything, BadScore and DuplicateItem as readers do.
 
     >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
@@ -126,9 +138,43 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     """
     fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
     fusion = fusion.with_weights(options.weights, len(runs))
-    rankings = list(read_runs(runs, run_format=options.run_format, duplicates=options.duplicates).values())
+    named = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
     _check_cuts(options.depth, options.top, [fusion])
-    return _fused(rankings, dict.fromkeys(_queries(rankings), fusion), options.depth, options.top, progress)
+    rankings, every = list(named.values()), _queries(named.values())
+    if fusion.entry.learns:
+        fusion = fusion.learn(_read_training(fusion.method, named, every, options))
+    else:
+        for name in ("train_judgments", "train_runs"):
+            if getattr(options, name) is not None:
+                typed = flag(f"--{name.replace('_', '-')}")
+                raise BadUsage(f"{typed} has no effect with {fusion.method}, which learns nothing; leave it out.")
+    return _fused(rankings, dict.fromkeys(every, fusion), options.depth, options.top, progress)
+
+
+def _read_training(method: str, named: Mapping[str, Ranking], fused: Sequence[str], options: FusionOptions) -> Training:
+    """The judged lists of other queries. Raises BadUsage where a training query is fused, NothingToEvaluate without one."""
+    judgments, runs = flag("--train-judgments"), flag("--train-runs")
+    given = options.train_runs
+    if options.train_judgments is None or given is None:
+        what = f"{method} learns from other queries; name their judgments ({judgments}) and runs ({runs})"
+        raise BadUsage(f"{what}, or let it learn from the other folds (--tune QRELS, in Python tune_fusion).")
+    if isinstance(given, str) or len(given) != len(named):
+        what = f"{1 if isinstance(given, str) else len(given)} in {runs} for {len(named)} runs"
+        raise BadUsage(f"{what}; give one for each run, in their order.")
+    if isinstance(given, Mapping):
+        if unknown := next((name for name in given if name not in named), None):
+            raise BadUsage(f"{runs} has {unknown!r}; expected the names of the runs: {', '.join(named)}.")
+        given = [given[name] for name in named]
+    teaching = [io.read_ranking(run, format=options.run_format, duplicates=options.duplicates) for run in given]
+    truth = io.read_judgments(options.train_judgments, format=options.judgments_format).flat
+    queries = [query for query in _queries(teaching) if query in truth.index]
+    if not queries:
+        raise NothingToEvaluate(f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; same ids?")
+    if both := sorted(set(queries).intersection(fused)):
+        more = f" and {len(both) - 1} more" if len(both) > 1 else ""
+        what = f"query {both[0]!r}{more} would be fused by what its own judgments teach"
+        raise BadUsage(f"{what}; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, in Python tune_fusion).")
+    return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
 
 
 def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
@@ -170,7 +216,8 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 
-    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights. names: of the runs.
+    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights; one that learns does so from the
+    other folds. names: of the runs.
     folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices: one for each fold.
     whole: the choice of all judged queries together, for unjudged queries and for new ones.
     """
@@ -221,6 +268,7 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
 
     Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given method and normalisation;
     methods without weights once. Of candidates with the same mean, the one with the most even weights is taken, then the first.
+    Methods that learn do so for each fold from the queries of the others, and are tried on queries that they did not learn from.
     Folds are of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no judgment.
     The means are over judged queries that are in a run. options: the fields of `FusionTuningOptions`, as keywords or as one.
     Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
@@ -240,14 +288,16 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
     every = _queries(rankings.values())
     known = trials.draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
     judged = trials.only_queries(truth, list(known))
-    values = trials.measure_all(list(rankings.values()), judged, tried, labelled.measure, cuts, progress)
     fold = np.fromiter(known.values(), dtype=np.int64)
     folds = [*range(1, options.folds + 1), None]
-    *chosen, whole = [trials.choose(tried, values, fold, each, labelled.measure) for each in folds]
+    values = trials.CandidateValues.of(list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress)
+    *chosen, whole = [trials.choose(tried, values.without(each), fold, each, labelled.measure) for each in folds]
+    *chosen, whole = [replace(each, fusion=values.taught(each.fusion, each.fold)) for each in (*chosen, whole)]
+    first = {each: values.taught(tried[0], each) for each in folds}
     plan = {query: chosen[known[query] - 1].fusion if query in known else whole.fusion for query in every}
     return TunedFusion(
         ranking=_fused(list(rankings.values()), plan, *cuts, progress),
-        untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), *cuts, progress),
+        untuned=_fused(list(rankings.values()), {query: first[known.get(query)] for query in every}, *cuts, progress),
         names=tuple(rankings),
         measure=labelled,
         folds=known,

@@ -16,6 +16,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.store import encode_id
 from rankwell.transforms.fusion import Fusion, RunLists, Votes, parse_fusion
+from rankwell.transforms.fusion.training import Training
 
 Progress = Callable[[str, int, int], None]
 BLOCK = 16
@@ -87,6 +88,63 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
     return Judgments(tuple(queries), offsets, [judgments.items[place] for place in places], judgments.grades[rows])
 
 
+@dataclass(frozen=True, eq=False)
+class CandidateValues:
+    """The measure of every candidate for every judged query, by the fold that is left out.
+
+    plain: (fusions, queries) of candidates that learn nothing, the same whichever fold is left out. trained: the places of the
+    others. held_out: left-out fold -> (trained, queries) their values. training: what they learn from, None where none learns.
+    """
+
+    plain: Floats
+    trained: tuple[int, ...]
+    held_out: dict[int | None, Floats]
+    training: Training | None
+    fold: Ints
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Sequence[Ranking],
+        truth: Judgments,
+        fusions: Sequence[Fusion],
+        measure: Measure,
+        cuts: tuple[int | None, int | None],
+        fold: Ints,
+        progress: Progress | None,
+    ) -> "CandidateValues":
+        """Measures all candidates. Raises BadUsage where a method learns and there are two folds."""
+        trained = tuple(place for place, fusion in enumerate(fusions) if fusion.entry.learns)
+        fixed = [place for place in range(len(fusions)) if place not in trained]
+        plain = np.full((len(fusions), len(fold)), np.nan)
+        if fixed:
+            plain[fixed] = measure_all(rankings, truth, [fusions[place] for place in fixed], measure, cuts, progress)
+        if not trained:
+            return cls(plain, trained, {}, None, fold)
+        if int(fold.max()) < 3:
+            name = fusions[trained[0]].method
+            raise BadUsage(f"2 folds: {name} learns from folds other than its own and the one left out; expected at least 3.")
+        training = Training.of(rankings, truth, depth=cuts[0])
+        taught = [fusions[place] for place in trained]
+        return cls(
+            plain, trained, measure_trained(rankings, truth, taught, measure, cuts, training, fold, progress), training, fold
+        )
+
+    def without(self, left_out: int | None) -> Floats:
+        """(fusions, queries) the values that may choose for a fold, and for new queries."""
+        if not self.trained:
+            return self.plain
+        found = self.plain.copy()
+        found[list(self.trained)] = self.held_out[left_out]
+        return found
+
+    def taught(self, fusion: Fusion, left_out: int | None) -> Fusion:
+        """The fusion after learning from the queries outside a fold, from all of them where none is left out."""
+        if self.training is None:
+            return fusion
+        return fusion.learn(self.training if left_out is None else self.training.only(self.fold != left_out))
+
+
 def measure_all(
     rankings: Sequence[Ranking],
     truth: Judgments,
@@ -107,6 +165,41 @@ def measure_all(
         if progress is not None:
             progress("tune", start + len(queries), len(truth.queries))
     return values
+
+
+def measure_trained(
+    rankings: Sequence[Ranking],
+    truth: Judgments,
+    fusions: Sequence[Fusion],
+    measure: Measure,
+    cuts: tuple[int | None, int | None],
+    training: Training,
+    fold: Ints,
+    progress: Progress | None,
+) -> dict[int | None, Floats]:
+    """(fusions, queries) the measure of trained candidates, by the fold that is left out: None and each fold.
+
+    A query is fused by what the queries teach that are neither in its own fold nor in the one left out, so that no choice and no
+    measured value depends on judgments that it must not see.
+    """
+    depth, top = cuts
+    folds = range(1, int(fold.max()) + 1)
+    found: dict[int | None, Floats] = {left_out: np.empty((len(fusions), len(fold))) for left_out in (None, *folds)}
+    for own in folds:
+        places = np.flatnonzero(fold == own)
+        learned = {out: [each.learn(training.only((fold != own) & (fold != out))) for each in fusions] for out in folds}
+        for start in range(0, len(places), BLOCK):
+            chosen = places[start : start + BLOCK]
+            queries = [truth.queries[place] for place in chosen.tolist()]
+            block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
+            for left_out, trained in learned.items():
+                for row, fusion in enumerate(trained):
+                    view = block.view(fusion)
+                    found[left_out][row, chosen] = measure(view if top is None else view.cut(top))
+        found[None][:, places] = found[own][:, places]
+        if progress is not None:
+            progress("train", own, len(folds))
+    return found
 
 
 class _Block:

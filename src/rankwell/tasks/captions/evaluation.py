@@ -11,7 +11,7 @@ from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
 from rankwell.core.tables import TIE_RULES, MatrixTies, sort_ids
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, BadUsage, UnknownName
+from rankwell.errors import BadScore, BadUsage, UnknownName, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
@@ -22,6 +22,7 @@ from rankwell.stats import check_intervals
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import CUTOFFS, DEFINITIONS, RECALLS, Column, aggregate_row, named_aggregates
 from rankwell.tasks.captions.conventions import CaptionConvention
+from rankwell.tasks.captions.folds import join_folds
 from rankwell.tasks.captions.inputs import CaptionInputs
 from rankwell.tasks.captions.options import CaptionOptions, CaptionPartOptions
 from rankwell.tasks.captions.runs import CaptionRun, Direction, question_of
@@ -81,6 +82,8 @@ def caption_results(
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
     labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
+    if parts.is_used and options.folds is not None:
+        raise BadUsage(f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and {flag('--work')} out.")
     inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)
     evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
     if parts.is_used:
@@ -88,13 +91,11 @@ def caption_results(
         outcome = inputs.count_in_parts(questions, parts, progress)
         if outcome.result is None:
             return outcome
+    if options.folds is None:
+        evaluation.add_runs(directions, details=details, progress=progress)
+    else:
+        evaluation.add_folds(options.folds, directions, details=details, progress=progress)
     for run in inputs.runs:
-        try:
-            for each in directions:
-                evaluation.add(run, each, details=details, progress=progress)
-        except BadScore:
-            inputs.refuse_non_finite(run)
-            raise
         evaluation.add_aggregates(run, aggregates, options)
     return PartOutcome(evaluation.results(directions, options, details=details))
 
@@ -164,6 +165,7 @@ class _CaptionEvaluation:
         self.inputs, self.no_relevant, self.measures = inputs, no_relevant, measures
         self.builder = ResultsBuilder(convention)
         self.aggregates: list[dict[str, Any]] = []
+        self.summarised: int | None = None
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, Direction, Details]] = []
 
@@ -175,6 +177,36 @@ class _CaptionEvaluation:
 
     def _reads_best(self, direction: Direction, *, details: bool) -> bool:
         return not details and all(reads_best_only(each.measure) for each in self.measures[direction.name])
+
+    def add_runs(self, directions: Sequence[Direction], *, details: bool, progress: Progress | None) -> None:
+        """Measures all directions of all runs."""
+        for run in self.inputs.runs:
+            try:
+                for each in directions:
+                    self.add(run, each, details=details, progress=progress)
+            except BadScore:
+                self.inputs.refuse_non_finite(run)
+                raise
+
+    def add_folds(self, n: int, directions: Sequence[Direction], *, details: bool, progress: Progress | None) -> None:
+        """Measures all directions of all runs in each fold; the values are those of all folds together."""
+        parts = [
+            _CaptionEvaluation(fold, self.builder.convention, self.no_relevant, self.measures) for fold in self.inputs.folds(n)
+        ]
+        for number, part in enumerate(parts, 1):
+            try:
+                part.add_runs(directions, details=details, progress=progress)
+            except BadScore:
+                for run in self.inputs.runs:
+                    self.inputs.refuse_non_finite(run)
+                raise
+            part.builder.notes = [*part.inputs.notes, *part.builder.notes]
+            self.details += part.details
+            self.views |= {(f"{run} fold {number}", direction): view for (run, direction), view in part.views.items()}
+        masked = len(self.inputs.names[0]) - self.inputs.positives.n_queries
+        self.aggregates += join_folds(self.builder, [part.builder for part in parts], masked)
+        self.summarised = sum(each.summary == "mean" for each in self.builder.values)
+        self.inputs.rules["folds"] = f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
 
     def add(self, name: str, direction: Direction, *, details: bool, progress: Progress | None) -> None:
         """Measures one direction of one run."""
@@ -243,7 +275,8 @@ class _CaptionEvaluation:
             "no_relevant": self.no_relevant,
             **inputs.rules,
             "counts": builder.counts,
-            "measures": definitions | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates},
+            "measures": definitions
+            | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates if row["measure"] in DEFINITIONS},
         }
         rows = ((run, found, json.dumps({"direction": each.name})) for run, each, found in self.details)
         return builder.results(
@@ -252,6 +285,7 @@ class _CaptionEvaluation:
             notes=[*_rule_notes(builder.convention, directions, options), *inputs.notes, *builder.notes],
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
+            summarised=self.summarised,
             sources=inputs.sources,
             details=detail_columns(rows, states=COMPLETE) if details else None,
             queries=self._query_columns() if details else None,
@@ -278,7 +312,9 @@ class _CaptionEvaluation:
 
     def _query_columns(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet: the queries of every direction, with their text where it is known."""
-        queries = {direction: view.queries for (_, direction), view in self.views.items()}
+        queries: dict[str, dict[str, None]] = {}
+        for (_, direction), view in self.views.items():
+            queries.setdefault(direction, {}).update(dict.fromkeys(view.queries))
         rows = [(query, direction) for direction, names in queries.items() for query in names]
         return {
             "query": [query for query, _ in rows],

@@ -1,6 +1,7 @@
 """The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts of captions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,42 @@ class CaptionInputs:
             except BadScore as error:
                 raise BadScore(f"{name}: {error}" if name else str(error)) from error
 
+    def folds(self, n: int) -> list["CaptionInputs"]:
+        """The inputs cut into n parts of as many consecutive videos, each with its own captions.
+
+        Raises BadUsage for videos that cannot be divided so, and for a bank; BadInput for a caption without a video or of several
+        folds, and for a fold without captions.
+        """
+        videos, positives = self.names[1], self.positives
+        if n < 2 or len(videos) % n:
+            raise BadUsage(f"{flag('--folds', n)}: {len(videos)} videos cannot be cut into so many equal parts, two or more.")
+        if self._bank is not None:
+            raise BadUsage(
+                f"{flag('--bank')} has scores for the whole gallery, and {flag('--folds')} ranks parts of it; leave one out."
+            )
+        size, rows = len(videos) // n, np.arange(positives.n_queries) if self.rows is None else self.rows
+        of_pair, found = positives.items // size, list[CaptionInputs]()
+        if (bare := np.flatnonzero(positives.counts == 0)).size:
+            name = self.names[0][int(rows[bare[0]])]
+            raise BadInput(f"caption {name!r} has no positive, so that it is in no fold; name its video, or mask it.")
+        fold, last = of_pair[positives.offsets[:-1]], of_pair[positives.offsets[1:] - 1]
+        if (torn := np.flatnonzero(fold != last)).size:
+            name = self.names[0][int(rows[torn[0]])]
+            raise BadInput(
+                f"caption {name!r} has positives in folds {fold[torn[0]] + 1} and {last[torn[0]] + 1}; expected one fold."
+            )
+        for number in range(n):
+            own, chosen = slice(number * size, (number + 1) * size), np.flatnonzero(fold == number)
+            if not chosen.size:
+                raise BadInput(f"fold {number + 1} of {n}, videos {own.start} to {own.stop - 1}, has no caption.")
+            part, mine = copy(self), positives.only(chosen)
+            part.rows, part.positives, part.notes = rows[chosen], Positives(mine.offsets, mine.items - own.start, size), []
+            part.names = self.names[0], Positions(range(own.start, own.stop)) if isinstance(videos, Positions) else videos[own]
+            part.runs = {name: _part(given, part.names[1], own) for name, given in self.runs.items()}
+            part._copies, part._counted = {}, {}
+            found.append(part)
+        return found
+
     def captions_of(self) -> dict[str, list[str]]:
         """video -> its captions that take part, in the order of the rows."""
         captions, videos = map(list, self.names)
@@ -175,6 +212,15 @@ class CaptionInputs:
                 f"{run}: {differing} captions have the words of an earlier one and other scores: the scorer saw more than these "
                 "texts (or rounds), and its figures may pass the ceilings, which are of a scorer that sees the texts alone"
             )
+
+
+def _part(
+    given: Scores | tuple[Embeddings, Embeddings], names: Sequence[str], own: slice
+) -> Scores | tuple[Embeddings, Embeddings]:
+    """The scores or embeddings of some consecutive videos."""
+    if isinstance(given, Scores):
+        return Scores(given.matrix[:, own], given.query_ids, names)
+    return given[0], Embeddings(names, given[1].vectors[own])
 
 
 def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[str]]:

@@ -28,6 +28,9 @@ class CaptionOptions:
     protocol
         From video to text: among-captions ranks a video's best caption among all captions, among-videos collapses each video's
         captions to the highest score and ranks videos; both; by default the convention's.
+    folds
+        Number of equal parts into which the videos are cut in the order of the table, each with its own captions; values are the
+        means over parts. COCO's 1K is --folds 5 of its 5,000 images.
     k
         Cut-offs of R@K, such as 1,5,10,50; by default the convention's.
     measures
@@ -65,6 +68,7 @@ class CaptionOptions:
     metric: Literal["cosine", "dot", "l2"] | None = None
     direction: Which = "both"
     protocol: Protocol | None = None
+    folds: int | None = None
     k: CutoffNumbers = None
     measures: MeasureNames = None
     convention: ConventionName = "hgr"

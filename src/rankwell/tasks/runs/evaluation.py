@@ -14,6 +14,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Judgments, tie_rule
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidences
@@ -27,9 +28,10 @@ from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.stats import check_intervals
 from rankwell.store import run_files, sources_of
 from rankwell.store.data_sets import queries_beside
-from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of
+from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of, with_second
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
 from rankwell.tasks.runs.run_plan import part_options, refuse_unnamed
+from rankwell.tasks.runs.sessions import read_sessions
 
 Progress = Callable[[str, int, int], None]
 FindHits = Callable[[str, Any], io.FoundHits]
@@ -91,11 +93,18 @@ def evaluate_runs(
         grade_column=options.grade_column,
         exclude_self=bool(rules.exclude_self),
     )
-    truth = read_run_judgments(place, reading)
-    evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
+    other = options.other_judgments
+    truth = with_second(read_run_judgments(place, reading), reading.view, other, options.judgments_format)
+    sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
+    if sessions is not None and options.confidence:
+        raise BadUsage(f"{flag('--confidence')} is about single queries; ask for measures of sessions in a call of their own.")
+    evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0, sessions)
+    evaluation.builder.notes += session_notes
     evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
     beside = None if place is judgments else queries_beside(judgments, options.split)
-    inputs = RunInputs(beside, {"judgments": place}, named, options)
+    further = {"other judgments": other, "sessions": options.sessions}
+    places = {"judgments": place} | {name: each for name, each in further.items() if each is not None}
+    inputs = RunInputs(beside, places, named, options)
     if not parts.is_used:
         return PartOutcome(_results(evaluation, inputs, partial(evaluation.find, options=options, progress=progress)))
     given = part_options(place, reading, named, options.run_format, evaluation.request(options))
@@ -153,8 +162,15 @@ def _results(
 class _RunEvaluation:
     """The runs measured so far."""
 
-    def __init__(self, rules: Rules, measures: tuple[LabelledMeasure, ...], truth: RunJudgments, keep: int) -> None:
-        self.rules, self.measures, self.truth, self.keep = rules, measures, truth, keep
+    def __init__(
+        self,
+        rules: Rules,
+        measures: tuple[LabelledMeasure, ...],
+        truth: RunJudgments,
+        keep: int,
+        sessions: SessionQueries | None = None,
+    ) -> None:
+        self.rules, self.measures, self.truth, self.keep, self.sessions = rules, measures, truth, keep, sessions
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
@@ -206,7 +222,7 @@ class _RunEvaluation:
             view = view.with_unknown(hits.unknown)
         run = JudgedRun(
             name=name,
-            view=view,
+            view=view if self.sessions is None else SessionRankings.join(view, self.sessions).flat,
             ties=self.rules.ties,
             other_views=lambda kind: self._other_view(kind, hits, view),
             tied_items="tied items keep the order of the input.",
@@ -270,6 +286,8 @@ class _RunEvaluation:
         return counted
 
     def _other_view(self, kind: type, hits: Hits, judged: JudgedRankings) -> Any:
+        if self.sessions is not None:
+            return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
         if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
             raise BadUsage(
                 f"measures of {kind.__name__} are computed with {flag('--unjudged', 'nonrelevant')}, "

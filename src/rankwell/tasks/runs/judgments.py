@@ -6,11 +6,12 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.tables import Judgments
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.core.views.second import JudgmentPair
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io import files as io
 
-View = Literal["none", "groups", "intents", "preferences"]
-"""The rows beside grades that measures read: none, judgment groups, intents; or preferences."""
+View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
+"""The rows that measures read beside grades: none, judgment groups, intents, preferences, second judgments, or sessions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +52,12 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
         if not hasattr(each.measure.entry.view, "join"):
             command = _COMMANDS.get(each.measure.entry.view.__name__, "pairs")
             raise BadUsage(f"{each.measure} compares no ranking with judgments; `rankwell {command}` computes it.")
-    if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
+    if len(special) > 1 or (special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
         return "preferences"
-    return "intents" if special == ["IntentRankings"] else "groups" if special else "none"
+    views: dict[str, View] = {"IntentRankings": "intents", "SecondJudgedRankings": "second", "SessionRankings": "sessions"}
+    return views.get(special[0], "groups") if special else "none"
 
 
 def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments:
@@ -63,10 +65,33 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     if options.view == "preferences":
         preferences = io.read_preferences(judgments, format=options.format)
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
-    truth = io.find_judgments(judgments, format=options.format, aspects=options.view, grade_column=options.grade_column)
+    aspects = "none" if options.view in ("second", "sessions") else options.view
+    truth = io.find_judgments(judgments, format=options.format, aspects=aspects, grade_column=options.grade_column)
     flat = truth.table.flat
     if options.exclude_self:
         flat = flat.with_junk({query: [query] for query in flat.queries})
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
     return RunJudgments(truth.table, flat, truth.format, truth.notes)
+
+
+def with_second(judgments: RunJudgments, view: View, place: Any, form: str | None) -> RunJudgments:
+    """The judgments with second ones, which one view reads. Raises BadUsage where they are missing or unused.
+
+    Raises NothingToEvaluate where no judged item has a second judgment.
+    """
+    option = flag("--other-judgments")
+    if view != "second":
+        if place is not None:
+            raise BadUsage(f"{option} has no effect without a measure of two judgments, such as uBpref; leave it out.")
+        return judgments
+    if place is None:
+        raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
+    second = io.find_judgments(place, format=form)
+    flat, other = judgments.flat, second.table.flat
+    known = set(zip(other.row_queries, other.items, strict=True))
+    lacking = sum(pair not in known for pair in zip(flat.row_queries, flat.items, strict=True))
+    if lacking == len(flat.items):
+        raise NothingToEvaluate(f"no judged item has a second judgment in {option}; are the ids of queries and items the same?")
+    notes = [f"{lacking} of {len(flat.items)} judged items have no second judgment, which counts 0"] if lacking else []
+    return judgments._replace(table=JudgmentPair(flat, other), notes=(*judgments.notes, *second.notes, *notes))

@@ -45,6 +45,11 @@ class RunOptions:
         Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
     split
         Split of a folder given as judgments, test unless it is named.
+    other_judgments
+        Second judgments of the same items, such as their understandability, for uBpref.
+    sessions
+        Table of queries and their sessions, for measures of sessions: the column of ids is query or id, the other is named, as in
+        queries.csv:session, and rows are in order; or a column of places is named, too: queries.csv:session,position.
     run_format
         Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
     confidence
@@ -69,6 +74,8 @@ class RunOptions:
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
     grade_column: str | None = None
     split: str | None = None
+    other_judgments: InputData = None
+    sessions: InputData = None
     run_format: str | None = None
     confidence: list[Confidence] | None = None
     seed: int = 0

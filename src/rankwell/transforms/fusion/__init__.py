@@ -5,11 +5,11 @@ order of ties, and what runs add is added in the order of its size.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from rankwell.core.tables import Bools, Floats, Ints, QueryRows, offsets_by, off
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
+
+if TYPE_CHECKING:
+    from rankwell.transforms.fusion.training import Training
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest", "rest"]
@@ -234,10 +237,12 @@ class MethodEntry(NamedFunction):
     """A way to fuse as its file declares it.
 
     function: `(votes, *, parameters) -> (rows,) scores`. reads: ranks or scores. weighted: whether runs may have weights.
+    learns: whether the function is `(training, *, parameters) -> (votes) -> (rows,) scores` instead.
     """
 
     reads: Reads
     weighted: bool
+    learns: bool = False
 
     @property
     def adds(self) -> bool:
@@ -253,11 +258,16 @@ def fusion_method(name: str, *, reads: Reads, source: str, weighted: bool = True
     return METHODS.register(name, lambda function: MethodEntry(name, function, source, reads, weighted))
 
 
+def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Function], Function]:
+    """Registers a function that learns from judged lists under a name and returns it unchanged; see `MethodEntry`."""
+    return METHODS.register(name, lambda function: MethodEntry(name, function, source, reads, weighted=False, learns=True))
+
+
 @dataclass(frozen=True)
 class Fusion:
     """A way to fuse runs, as a value. weights: one for each run, or None where all are the same.
 
-    normalise: None for methods of ranks. absent: None for methods that add no scores.
+    normalise: None for methods of ranks. absent: None for methods that add no scores. learned: the result of training.
     """
 
     entry: MethodEntry
@@ -265,6 +275,7 @@ class Fusion:
     normalise: str | None
     absent: Absent | None
     weights: tuple[float, ...] | None = None
+    learned: Callable[[Votes], Floats] | None = field(default=None, compare=False, repr=False)
 
     @property
     def method(self) -> str:
@@ -281,7 +292,8 @@ class Fusion:
         if weights is None:
             return replace(self, weights=None)
         if not self.entry.weighted:
-            raise BadUsage(f"{self.entry.name} takes one score and adds none, so runs have no weights in it; leave them out.")
+            why = "learns from judgments" if self.entry.learns else "takes one score and adds none"
+            raise BadUsage(f"{self.entry.name} {why}, so runs have no weights in it; leave them out.")
         numbers = tuple(float(each) for each in weights)
         if len(numbers) != runs:
             what = f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs"
@@ -289,6 +301,10 @@ class Fusion:
         if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
             raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite numbers from 0, not all 0.")
         return replace(self, weights=numbers)
+
+    def learn(self, training: "Training") -> "Fusion":
+        """The same after training; a method that learns nothing as it is. Raises NothingToEvaluate without a relevant item."""
+        return replace(self, learned=self.entry.function(training, **self.given)) if self.entry.learns else self
 
     def votes(self, lists: RunLists) -> Votes:
         """The input of the method from the lists of all runs, or of those that take part."""
@@ -300,7 +316,7 @@ class Fusion:
             votes = replace(votes, weights=np.array([each for each in self.weights if each > 0]))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             # 0.0 and -0.0 are one score, and are written as one.
-            found = self.entry.function(votes, **self.given) + 0.0
+            found = (self.learned(votes) if self.learned else self.entry.function(votes, **self.given)) + 0.0
         _refuse_not_finite(votes.lists, found, np.arange(len(found)), f"{self.method} makes")
         return found
 
