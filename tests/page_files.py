@@ -56,6 +56,15 @@ def searches(folder: Path) -> None:
     )
 
 
+def searches_to_learn_from(folder: Path) -> None:
+    """The same, with runs and judgments of other queries."""
+    searches(folder)
+    for name in ("bm25.run", "dense.run", "qrels.txt"):
+        text = (folder / name).read_text(encoding="utf-8")
+        other = f"{name.partition('.')[0]}_train.run" if name.endswith("run") else "train.txt"
+        write(folder, {other: "".join(f"t{line}\n" for line in text.splitlines())})
+
+
 def searches_for_mteb(folder: Path) -> None:
     searches(folder)
     judged = "".join(f"{query}\t{word}\t1\n" for query, word in zip(QUERIES, WORDS, strict=True))
@@ -242,7 +251,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "compat": searches_for_mteb,
     "confidence": run_with_scores,
     "engines": searches,
-    "fusion": searches,
+    "fusion": searches_to_learn_from,
     "judging": study,
     "keywords": clips,
     "logs": logged_clicks,

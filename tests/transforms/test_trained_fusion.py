@@ -179,15 +179,6 @@ def test_training_that_makes_no_sense_is_refused(given: dict[str, Any], error: t
         fuse([{"q": {"a": 1.0}}] * 2, **usual | given)
 
 
-def test_the_example_of_the_page_prints_what_stands_under_it(capsys) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "fusion.md").read_text(encoding="utf-8")
-    code, shown = page.partition("```python\n")[2].split("```\n```text\n")[0], page.partition("```text\n")[2].split("```")[0]
-
-    exec(compile(code, "fusion.md", "exec"), {})
-
-    assert capsys.readouterr().out == shown
-
-
 # Tuning
 
 
