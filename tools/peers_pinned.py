@@ -1,9 +1,10 @@
 """Compares values with those of pinned libraries on drawn inputs: python tools/peers_pinned.py [--draws 40] [--only WORDS]
 
 ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual information, trectools for uBpref: in
-an environment of their own (build/full-run), which reads rankwell from src. The libraries of peers_apart.py have one each. One line per library and
-measure says how many values were compared and how many differ; exit 1 where any does, or a library cannot be installed. --write
-records the lines with the versions in tests/golden/peers.json. --only: libraries whose name has these words.
+an environment of their own (build/full-run), which reads rankwell from src. The libraries of peers_apart.py have one each. One
+line per library and measure says how many values were compared and how many differ; exit 1 where any does, or a library cannot
+be installed. --write records the lines with the versions in tests/golden/peers.json. --only: libraries whose name has these
+words.
 """
 
 import argparse
