@@ -1,7 +1,7 @@
 """Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1] [--seed N] [--only WORDS]
 
 pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in tests/oracles/answers.py, and plain
-loops for nearest neighbours. RecBole and the Open Bandit Pipeline run in pinned environments, which the first run installs.
+loops for nearest neighbours. The Open Bandit Pipeline runs in a pinned environment, which the first run installs.
 Without --seed the time chooses one, which is printed. Exit 1 where a value differs.
 """
 
@@ -158,26 +158,6 @@ def _theirs(name: str, packages: tuple[str, ...], module: str, call: str, cases:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def _beyond(rng: Random, tool: str, packages: tuple[str, ...], words: dict[str, str]) -> Iterator[Difference | None]:
-    """The figures of a recommender library for drawn lists. words: its names -> measures."""
-    import rankwell as rw
-    from golden import make_beyond
-
-    case = make_beyond.drawn(rng)
-    theirs = _theirs(f"peer-{tool}", packages, "make_beyond", tool, case)
-    seen = {user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()}
-    for name, value in theirs.items():
-        measure = words[name.partition("@")[0]]
-        found = rw.evaluate_beyond(case["lists"], measure, catalogue=case["items"], interactions=seen, intervals="none")[measure]
-        yield f"{measure}: {found!r}, {tool}'s {name} {value!r}" if abs(found - value) > 1e-9 else None
-
-
-def recbole(rng: Random) -> Iterator[Difference | None]:
-    """RecBole's coverage, Gini index, entropy and popularity."""
-    words = {"itemcoverage": "ItemCoverage@5", "giniindex": "Gini(divisor='n')@5", "shannonentropy": "Entropy(form='mean')@5"}
-    yield from _beyond(rng, "recbole", ("torch==2.13.0", "recbole==1.2.1"), words | {"averagepopularity": "Popularity@5"})
-
-
 def open_bandit(rng: Random) -> Iterator[Difference | None]:
     """The estimates of the Open Bandit Pipeline from drawn logs of rounds and of slates."""
     import rankwell as rw
@@ -203,7 +183,6 @@ PEERS = {
     "SciPy": statistics,
     "answer scripts": answers,
     "neighbours": neighbours,
-    "RecBole": recbole,
     "Open Bandit Pipeline": open_bandit,
 }
 

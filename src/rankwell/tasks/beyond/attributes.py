@@ -51,6 +51,10 @@ class ItemLabels(NamedTuple):
 
     def bits(self, codes: Ints) -> NDArray[np.uint64]:
         """(…, words) the set of the labels of each item, a bit for each. codes: (…) items."""
+        none = len(self.offsets) - 2
+        if codes.size > 2 * (none + 1):
+            # Fewer items than places: each item's set once.
+            return self.bits(np.arange(none + 1))[np.where((codes < 0) | (codes >= none), none, codes)]
         labels, starts = self.of_items(codes.ravel())
         found = np.zeros((codes.size, self.words), dtype=np.uint64)
         owners = np.repeat(np.arange(codes.size), np.diff(starts))
@@ -79,10 +83,13 @@ class QueryItems:
     @classmethod
     def of(cls, queries: Sequence[str], owners: Ints, codes: Ints, values: Floats) -> "QueryItems":
         """The items of queries from rows in any order. owners: (entries,) positions in `queries`."""
-        order = np.lexsort((codes, owners))
+        keys = owners * (int(codes.max(initial=0)) + 1) + codes
+        if (np.diff(keys) < 0).any():
+            order = np.argsort(keys, kind="stable")
+            codes, values = codes[order], values[order]
         counts = np.bincount(owners, minlength=len(queries) + 1)
         index = {query: row for row, query in enumerate(queries)}
-        return cls(index, offsets_of(counts), codes[order], values[order].astype(np.float64))
+        return cls(index, offsets_of(counts), codes, values.astype(np.float64))
 
     def rows(self, queries: Iterable[str]) -> Ints:
         """(queries,) their rows."""
@@ -102,6 +109,11 @@ class QueryItems:
 
 def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Floats:
     """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and item, both ascending."""
+    if len(items) <= codes.size:
+        found = np.zeros(codes.shape)
+        entries, ranks = np.nonzero(codes[owners] == items[:, None])
+        found[owners[entries], ranks] = values[entries]
+        return found
     stride = int(max(codes.max(initial=0), items.max(initial=0))) + 1
     keys = owners * stride + items
     wanted = np.where(codes < 0, -1, np.arange(len(codes))[:, None] * stride + codes)

@@ -1,7 +1,7 @@
 """The lists that a run retrieves, as codes of items; and the lists of a whole run, taken together."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +17,19 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ItemLists:
-    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end of a list."""
+    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end of a list.
+
+    cache: what several measures of these lists have in common.
+    """
 
     queries: tuple[str, ...]
     codes: Ints
     about: ItemAttributes
+    cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def take(self, queries: Ints) -> "ItemLists":
         """The view of some queries only, in the order given by their indices."""
-        return replace(self, queries=tuple(self.queries[place] for place in queries.tolist()), codes=self.codes[queries])
+        return ItemLists(tuple(self.queries[place] for place in queries.tolist()), self.codes[queries], self.about)
 
     def first(self, k: int | None) -> Ints:
         """(queries, k or fewer) the first k items."""
@@ -46,9 +50,12 @@ class ItemLists:
     def blocks(self, width: int) -> Iterator[tuple[slice, "ItemLists"]]:
         """The lists of some queries at a time, so that `width` numbers for each query fit in memory."""
         size = max(_CELLS // max(width, 1), 1)
+        if size >= len(self.codes):
+            yield slice(0, len(self.codes)), self
+            return
         for start in range(0, len(self.codes), size):
             rows = slice(start, start + size)
-            yield rows, replace(self, queries=self.queries[rows], codes=self.codes[rows])
+            yield rows, ItemLists(self.queries[rows], self.codes[rows], self.about)
 
 
 class ExposureCounts:

@@ -46,9 +46,10 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
     for rows, block in view.blocks(depth * labels.words):
         codes = block.first(k)
         sets, kept = labels.bits(codes), codes >= 0
+        sizes = np.bitwise_count(sets).sum(axis=-1, dtype=np.int64)
         for apart in range(1, depth):
-            one, other = sets[:, apart:], sets[:, :-apart]
-            shared, union = (np.bitwise_count(each).sum(axis=-1, dtype=np.int64) for each in (one & other, one | other))
+            shared = np.bitwise_count(sets[:, apart:] & sets[:, :-apart]).sum(axis=-1, dtype=np.int64)
+            union = sizes[:, apart:] + sizes[:, :-apart] - shared
             # Items are at the beginning of a list, so that the later one of a pair decides whether there is one.
             distance = np.where(kept[:, apart:] & (union > 0), 1 - ratio(shared, union), 0)
             totals[rows] += distance.sum(axis=1)

@@ -53,7 +53,7 @@ def attention_weighted_rank_fairness(
     wanted = wanted / wanted.sum()
     values = np.full(len(view.queries), math.nan)
     for rows, block in view.blocks(len(groups.names)):
-        given = _of_groups(block, k, groups, rank_weights(block.codes.shape[1], discount, p))
+        given = _of_groups(block, k, groups, discount, p)
         total = given.sum(axis=1, keepdims=True)
         given = given / np.where(total > 0, total, 1)
         middle = (given + wanted) / 2
@@ -68,10 +68,14 @@ def _divergence(part: Floats, whole: Floats) -> Floats:
     return (part * np.log(quotient)).sum(axis=-1)
 
 
-def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, weights: Floats) -> Floats:
-    """(queries, groups) the exposure that each list gives to groups. weights: of the ranks."""
-    owners, ranks, codes = view.cells(k)
-    return groups.sums(owners, codes, weights[ranks], len(view.queries))
+def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, discount: Discount, p: float) -> Floats:
+    """(queries, groups) the exposure that each list gives to groups. discount, p: of the ranks."""
+    key = "exposure of groups", k, discount, p
+    if key not in view.cache:
+        weights = rank_weights(view.codes.shape[1], discount, p)
+        owners, ranks, codes = view.cells(k)
+        view.cache[key] = groups.sums(owners, codes, weights[ranks], len(view.queries))
+    return view.cache[key]
 
 
 class QueryExposures(NamedTuple):
@@ -90,18 +94,25 @@ def _exposures(view: ItemLists, k: int | None, p: float, groups: ItemLabels | No
 
     Items of one grade should all have the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
     """
+    key = "exposures", k, p, groups is None
+    if key not in view.cache:
+        view.cache[key] = _new_exposures(view, k, p, groups, measure_name)
+    return view.cache[key]
+
+
+def _new_exposures(view: ItemLists, k: int | None, p: float, groups: ItemLabels | None, measure_name: str) -> QueryExposures:
     catalogue, codes = view.about.catalogue(measure_name), view.first(k)
     own, rest = _targets(view, len(catalogue), p, measure_name)
-    weights = rank_weights(codes.shape[1], "geometric", p)
     if groups is None:
         squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
         others = len(catalogue) - np.bincount(own.owners, minlength=len(codes))
         relevant = listed_values(own.owners, own.codes, own.values, codes)
         expected = np.where(relevant > 0, relevant, rest[:, None])
+        weights = rank_weights(codes.shape[1], "geometric", p)
         return QueryExposures((codes >= 0) * weights, expected, squares + others * rest * rest)
     of_all = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)
     expected = rest[:, None] * of_all + groups.sums(own.owners, own.codes, own.values - rest[own.owners], len(codes))
-    return QueryExposures(_of_groups(view, k, groups, weights), expected, (expected * expected).sum(axis=1))
+    return QueryExposures(_of_groups(view, k, groups, "geometric", p), expected, (expected * expected).sum(axis=1))
 
 
 class _Targets(NamedTuple):
@@ -151,12 +162,12 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     >>> exposure_disparity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), groups=groups))).tolist()
     [1.25]
     """
-    weights, codes = rank_weights(view.first(k).shape[1], "geometric", p), view.first(k)
+    codes = view.first(k)
     if by == "items":
-        return ((codes >= 0) * weights**2).sum(axis=1)
+        return ((codes >= 0) * rank_weights(codes.shape[1], "geometric", p) ** 2).sum(axis=1)
     groups, values = view.about.labels("groups", "EED"), np.zeros(len(view.queries))
     for rows, block in view.blocks(len(groups.names)):
-        given = _of_groups(block, k, groups, weights)
+        given = _of_groups(block, k, groups, "geometric", p)
         values[rows] = (given * given).sum(axis=1)
     return values
 
