@@ -21,6 +21,10 @@ OUTSIDE = {
 """Pages of the repository that the site has too, by their place on it."""
 GENERATED = ("commands.md", "measures.md", "registries.md", "project/changelog.md")
 """Long pages of every name there is."""
+WIDE = ("index.md", "gallery/index.md")
+"""Pages without others beside them, whose navigation would be empty."""
+_INLINE = re.compile(r"(?<!</span>)<code>([^<]*--[^<]*)</code>")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 
 
@@ -43,6 +47,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links of the repository as links of the site; a search lists explanations first and long lists last."""
     place = page.file.src_uri
     page.meta.setdefault("search", {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1})
+    if place in WIDE:
+        page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
 
     def moved(link: re.Match[str]) -> str:
@@ -51,3 +57,12 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         return posixpath.relpath(target, posixpath.dirname(place) or ".")
 
     return _LINK.sub(moved, markdown) if source in OUTSIDE or "](../" in markdown else markdown
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Options in a sentence, which are not broken after their hyphens."""
+    return _INLINE.sub(lambda code: f"<code>{_OPTION.sub(_unbroken, code[1])}</code>", html)
+
+
+def _unbroken(option: re.Match[str]) -> str:
+    return f'<span class="option">{option[0]}</span>'
