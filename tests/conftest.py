@@ -10,6 +10,7 @@ import pytest
 
 from fuzzing import PACKAGES, Fuzzer, load
 from rankwell.core.registry import MEASURES
+from rankwell.errors import MissingExtra
 from rankwell.store import places
 
 SLOW_FIXTURES = {"minilm", "browser", "demo"}
@@ -109,6 +110,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """A test of a feature whose extra is not installed is skipped."""
+    try:
+        return (yield)
+    except MissingExtra as error:
+        pytest.skip(f"could not import an extra: {error}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,6 +21,7 @@ from blocks import SHELL, Block, read_blocks, unread
 from rankwell import cli
 from rankwell.core.catalogue import command_function, find_command
 from rankwell.core.options import bind
+from rankwell.errors import MissingExtra
 
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
@@ -92,6 +93,8 @@ def typed(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(sys, "argv", words)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = cli.main()
+    if "pip install 'rankwell[" in err.getvalue():
+        raise MissingExtra(err.getvalue())
     assert code == 0, f"{command}: exit code {code}\n{err.getvalue()}"
     return out.getvalue()
 
