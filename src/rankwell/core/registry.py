@@ -58,6 +58,12 @@ class MeasureEntry(NamedTuple):
     aliases: Mapping[str, str]
     expected: Callable[..., Any] | None
     exempt: Mapping[str, str]
+
+    @property
+    def command(self) -> str:
+        """The words of the command that computes it; of several, `evaluate`."""
+        return getattr(self.view, "command", "evaluate")
+
     chance: Callable[..., Any] | None = None
 
     @property

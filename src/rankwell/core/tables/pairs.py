@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,6 +69,7 @@ class ScoredPairs:
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not finite, naming its row.
     """
 
+    command: ClassVar[str] = "pairs"
     names: Sequence[str]
     targets: Floats
     similarities: Floats

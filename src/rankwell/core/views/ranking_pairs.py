@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -158,6 +158,7 @@ class RankingPairs:
     queries: ids. n_candidates: (queries,) how many items either model could have listed, the query itself left out.
     """
 
+    command: ClassVar[str] = "agree"
     queries: tuple[str, ...]
     reference: ListSide
     candidate: ListSide

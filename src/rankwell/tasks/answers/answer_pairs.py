@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -168,6 +168,7 @@ class AnswerPairs(_Lists):
     questions: their texts, None where unknown. positions: why rules about positions cannot be applied, or the empty string.
     """
 
+    command: ClassVar[str] = "answers"
     queries: tuple[str, ...]
     impossible: Bools
     missing: Bools

@@ -94,7 +94,7 @@ def _measures(options: BeyondOptions, convention: Convention, inputs: BeyondInpu
     measures = choose_measures(names, convention)
     for each in measures:
         if each.measure.entry.view not in (ItemLists, ListCollections):
-            raise BadUsage(f"{each.label} needs judgments of rankings; `rankwell evaluate` computes it.")
+            raise BadUsage(f"{each.label} is not a measure beyond accuracy; `rankwell {each.measure.entry.command}` computes it.")
     return measures
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class ItemLists:
     cache: what several measures of these lists have in common.
     """
 
+    command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     codes: Ints
     about: ItemAttributes
@@ -104,6 +105,7 @@ class ListCollections:
     lists: of each collection, or the counts of lists that are not kept.
     """
 
+    command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     lists: tuple[ItemLists | ExposureCounts, ...]
 

@@ -152,7 +152,8 @@ def _measures(options: LogOptions, log: Log, policies: Mapping[str, Policy], *, 
     measures = choose_measures(names, CONVENTIONS["rankwell"])
     for each in measures:
         if each.measure.entry.view is not LoggedRounds:
-            raise BadUsage(f"{each.label} is not an estimate from a log; known are CTR, MeanReward, IPS, SNIPS, DM, DR, SNDR.")
+            what = f"{each.label} is not an estimate from a log; `rankwell {each.measure.entry.command}` computes it"
+            raise BadUsage(f"{what}. Known are CTR, MeanReward, IPS, SNIPS, DM, DR, SNDR.")
         if each.measure.name not in _PLAIN and not policies:
             raise BadUsage(f"{each.label} is of a target policy; name one by {flag('--policy', name='policies')}.")
     return measures

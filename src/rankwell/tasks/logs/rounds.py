@@ -1,7 +1,7 @@
 """Logged rounds under one policy: rewards with importance weights, and what a model of rewards expects of them."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class LoggedRounds:
     the value of a query is the sum of its rows, as that of a slate, and not their mean.
     """
 
+    command: ClassVar[str] = "logs"
     queries: tuple[str, ...]
     offsets: Ints
     rows: LoggedRows

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rankwell.core.tables import Ints
 from rankwell.errors import BadInput
@@ -43,6 +43,7 @@ class Statement(NamedTuple):
 class CitedStatements:
     """The statements of the answer to each question."""
 
+    command: ClassVar[str] = "rag citations"
     queries: tuple[str, ...]
     statements: tuple[tuple[Statement, ...], ...]
 

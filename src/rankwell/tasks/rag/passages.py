@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rankwell.core.tables import Ints
 from rankwell.errors import BadUsage, flag
@@ -33,6 +33,7 @@ class RetrievedPassages:
     documents: texts by id, for words. every_chunk: all chunks of the collection, where known.
     """
 
+    command: ClassVar[str] = "rag"
     queries: tuple[str, ...]
     gold: tuple[tuple[DocumentPassage, ...], ...]
     chunks: tuple[tuple[DocumentPassage, ...], ...]

@@ -33,25 +33,14 @@ class RunJudgments(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-_COMMANDS = {
-    "AnswerPairs": "answers",
-    "RankingPairs": "agree",
-    "ItemLists": "beyond",
-    "ListCollections": "beyond",
-    "LoggedRounds": "logs",
-    "RetrievedPassages": "rag",
-    "CitedStatements": "rag citations",
-}
-
-
 def view_of(measures: Sequence[LabelledMeasure]) -> View:
     """The view of all measures. Raises BadUsage where two need different ones, and for a measure of something else."""
     kinds = {each.measure.entry.view.__name__ for each in measures}
     special = sorted(kinds - {"JudgedRankings"})
     for each in measures:
         if not hasattr(each.measure.entry.view, "join"):
-            command = _COMMANDS.get(each.measure.entry.view.__name__, "pairs")
-            raise BadUsage(f"{each.measure} compares no ranking with judgments; `rankwell {command}` computes it.")
+            what = f"{each.measure} compares no ranking with judgments"
+            raise BadUsage(f"{what}; `rankwell {each.measure.entry.command}` computes it.")
     if len(special) > 1 or (special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
