@@ -2,10 +2,16 @@
 
 import json
 from pathlib import Path
+from random import Random
 
+import pytest
+
+from peers_apart import PEERS, Peer, library
 from peers_pinned import VERSIONS
+from rankwell.errors import MissingExtra
 from rankwell.transforms.fusion import METHODS, NORMALISATIONS
 
+SLOW = ("make_answer_texts:haystack", "make_answer_texts:rouge")
 RECORDED = json.loads((Path(__file__).parent / "golden" / "peers.json").read_text(encoding="utf-8"))
 
 
@@ -21,6 +27,21 @@ def test_no_value_differs_from_a_library():
 def test_the_versions_are_those_that_are_installed():
     assert RECORDED["versions"] == VERSIONS
     assert all(version[0].isdigit() or len(version) == 40 for version in VERSIONS.values()), VERSIONS
+
+
+@pytest.mark.parametrize(
+    "peer", [pytest.param(each, id=each.script, marks=[pytest.mark.slow] if each.script in SLOW else []) for each in PEERS]
+)
+def test_rankwell_measures_a_drawn_case_under_the_recorded_names(peer: Peer):
+    if "haystack" in peer.script:
+        pytest.importorskip("sentence_transformers")
+    try:
+        values = peer.ours(peer.drawn(Random(1)))
+    except MissingExtra as error:
+        pytest.skip(str(error))
+
+    assert set(values) <= measures_of(library(peer))
+    assert all(value is not None for value in values.values())
 
 
 def test_every_fusion_method_and_normalisation_is_compared_with_ranx():
