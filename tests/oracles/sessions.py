@@ -27,14 +27,13 @@ def SessionRBP(
 ) -> float:
     """Lipani, Carterette and Yilmaz 2019: the chance to reach a query and an item, found by walking there."""
     total = 0.0
+    # The user leaves a query for the next one after its first item, its second, and so on.
+    leaves = sum((b * p) ** seen * p * (1 - b) for seen in range(800))
     for place, rank, item in ranking:
         if k is not None and rank > k:
             continue
         grade = grades.get((place, item), -1.0)
-        reach = 1.0
-        for _ in range(place - 1):
-            # The user leaves each earlier query for the next one after its first item, its second, and so on.
-            reach *= sum((b * p) ** seen * p * (1 - b) for seen in range(2000))
+        reach = leaves ** (place - 1)
         gain = (1.0 if grade >= rel else 0.0) if max_rel is None else min(max(grade, 0.0) / max_rel, 1.0)
         total += (1 - p) * reach * (b * p) ** (rank - 1) * gain
     return total

@@ -164,7 +164,12 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
             BadUsage,
             "query 'q' would be",
         ),
-        ({"method": "rrf"}, BadUsage, "no effect with rrf, which learns nothing"),
+        ({"method": "rrf"}, BadUsage, "train_judgments has no effect with rrf, which learns nothing"),
+        (
+            {"method": "rrf", "train_judgments": None, "train_runs": None, "judgments_format": "trec"},
+            BadUsage,
+            "judgments_format has no effect",
+        ),
         ({"method": "posfuse(rel=0)"}, BadUsage, "above 0"),
         ({"method": "probfuse"}, BadUsage, "needs segments"),
         ({"method": "probfuse(segments=2.5)"}, BadUsage, "positive integer"),

@@ -144,10 +144,13 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     if fusion.entry.learns:
         fusion = fusion.learn(_read_training(fusion.method, named, every, options))
     else:
-        for name in ("train_judgments", "train_runs"):
-            if getattr(options, name) is not None:
-                typed = flag(f"--{name.replace('_', '-')}")
-                raise BadUsage(f"{typed} has no effect with {fusion.method}, which learns nothing; leave it out.")
+        further = {
+            flag("--train-judgments"): options.train_judgments,
+            flag("--train-runs"): options.train_runs,
+            flag("--qrels-format", name="judgments_format"): options.judgments_format,
+        }
+        if unused := next((typed for typed, given in further.items() if given is not None), None):
+            raise BadUsage(f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out.")
     return _fused(rankings, dict.fromkeys(every, fusion), options.depth, options.top, progress)
 
 
