@@ -119,6 +119,7 @@ def raylets(node: int) -> list[int]:
 
 @posix
 @pytest.mark.slow
+@pytest.mark.server
 def test_a_cluster_that_is_joined_survives_the_search_and_the_search_a_lost_node(long: Path):
     pytest.importorskip("ray")
     with socket.socket() as free:

@@ -138,6 +138,7 @@ def test_an_array_evaluates_and_the_same_command_goes_on(whole: Path, tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.server
 def test_ray_gives_the_files_of_one_process(tmp_path: Path):
     pytest.importorskip("ray")
     file = make_bench(tmp_path / "inputs", RUNS)

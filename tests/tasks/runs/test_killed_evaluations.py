@@ -117,6 +117,8 @@ def start_node(*words: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
 
 
+@pytest.mark.slow
+@pytest.mark.server
 def test_two_nodes_of_a_ray_cluster_give_the_bytes_of_one_process(folder: Path):
     pytest.importorskip("ray")
     with socket.socket() as free:
