@@ -44,7 +44,8 @@ def typed(line: str) -> str:
     sys.argv = shlex.split(line, comments=True)
     with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
         code = cli.main()
-    text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().splitlines())
+    # A bar of progress, which work of more than a second has, leaves an empty line.
+    text = "".join(f"{row.rstrip()}\n" for row in screen.getvalue().lstrip("\n").splitlines())
     if code:
         raise ValueError(f"{line}: exit code {code}\n{text}")
     return text
