@@ -381,6 +381,32 @@ def test_other_machines_are_put_under_load_with_permission_alone(tmp_path: Path)
     check_load("qdrant:http://192.0.2.7:6333", {}, "--rate 5", "192.0.2.7")
 
 
+@pytest.mark.parametrize(
+    ("address", "environment", "hosts"),
+    [
+        ("${SHOP}", {"SHOP": "http://192.0.2.7:9200/x"}, {"192.0.2.7"}),
+        ("http://${HOST_OF_SHOP}/x", {"HOST_OF_SHOP": "192.0.2.7"}, {"192.0.2.7"}),
+        ("postgresql://localhost/shop?host=192.0.2.7", {}, {"192.0.2.7"}),
+        ("postgresql://localhost/shop?hostaddr=192.0.2.7", {}, {"192.0.2.7"}),
+        ("postgresql://a:5432,192.0.2.7:5433/shop", {}, {"a", "192.0.2.7"}),
+        ("postgresql:///shop", {"PGHOST": "192.0.2.7"}, {"192.0.2.7"}),
+        ("postgresql://localhost/shop", {"PGHOSTADDR": "192.0.2.7"}, {"192.0.2.7"}),
+        ("postgresql://postgres@/shop?service=far", {}, {"service=far"}),
+        ("postgresql://postgres@/shop?host=/tmp/socket", {}, set()),
+    ],
+)
+def test_the_host_of_an_address_is_the_one_that_is_asked(
+    monkeypatch: pytest.MonkeyPatch, address: str, environment: dict[str, str], hosts: set[str]
+) -> None:
+    for name in ("PGHOST", "PGHOSTADDR", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert hosts_of(address, {}) == hosts
+    assert hosts_of("pgvector", {"url": address}) == hosts
+
+
 def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path) -> None:
     asked = queries(60)
     run = {

@@ -1,11 +1,13 @@
 """Loads on servers: one that is not on this machine needs the user's permission."""
 
 import ipaddress
+import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from rankwell.core.secrets import Secrets
 from rankwell.documents import read_toml
@@ -13,6 +15,8 @@ from rankwell.errors import BadUsage, flag
 from rankwell.store import Source
 
 MANY_REQUESTS = 10_000
+_LIBPQ = {"host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE"}
+"""Parameters of an address of PostgreSQL that name its machine, and the variables that replace them."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
@@ -29,17 +33,34 @@ def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str 
 
 
 def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
-    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a request."""
+    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a request.
+
+    Variables are expanded first. An address of PostgreSQL may name hosts in its parameters, or leave them to the environment.
+    """
     texts = [str(each) for each in (spec if isinstance(spec, str) else "", *options.values())]
     if isinstance(spec, str) and spec.endswith(".toml"):
         texts += [str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)]
     found: set[str] = set()
     for text in texts:
-        match = _ADDRESS.search(text)
-        if match is not None:
-            found |= {urlsplit(Secrets().expand(match[0])).hostname or ""}
+        with suppress(BadUsage):  # a variable that is not set ends the call when the engine is opened
+            if (match := _ADDRESS.search(Secrets().expand(text))) is not None:
+                found |= _hosts_in(match[0])
     named = options.get("host")
-    return (found | ({str(named)} if named else set())) - {""}
+    return found | ({str(named)} if named else set())
+
+
+def _hosts_in(address: str) -> set[str]:
+    parts = urlsplit(address)
+    listed = [urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")]
+    if not parts.scheme.startswith("postgres"):
+        return {*filter(None, listed)}
+    settings = {name: os.environ.get(variable, "") for name, variable in _LIBPQ.items()}
+    settings |= {"host": ",".join(filter(None, listed))} if any(listed) else {}
+    settings |= {name: each for name, each in parse_qsl(parts.query) if name in _LIBPQ}
+    hosts = (settings["hostaddr"] or settings["host"]).split(",")
+    # A path is a socket of this machine; a service may name any host.
+    found = {each for each in hosts if each and not each.startswith(("/", "@"))}
+    return found | ({f"service={settings['service']}"} if settings["service"] else set())
 
 
 def _is_loopback(host: str) -> bool:
