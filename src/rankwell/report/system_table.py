@@ -14,6 +14,7 @@ from rankwell.report import MISSING, Format, PrintedFigure, Row, Strong, figure,
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
 CACHED = "*"
+NO_FIGURE = "none"
 
 
 class SystemFigure(NamedTuple):
@@ -155,10 +156,15 @@ class SystemTable:
             found["cached"] = f"{CACHED} {cached}"
         if any(each.peak_memory_mib is not None for each in self.costs or ()):
             found["memory"] = "the greatest that the whole command had, with all its runs"
+        places: dict[tuple[str, str, str], list[str]] = {}
         for each in self.cells:
-            if each.gap:
-                reason = ": ".join(filter(None, (f"{each.system} on {each.dataset}", each.why.rstrip("."))))
-                found[each.gap] = f"{found[each.gap]}; {reason}" if each.gap in found else reason
+            if each.gap and each.gap != NO_FIGURE:
+                places.setdefault((each.gap, each.system, each.why.rstrip(".")), []).append(each.dataset)
+        for (gap, system, why), datasets in places.items():
+            reason = ": ".join(filter(None, (f"{system} on {', '.join(datasets)}", why)))
+            found[gap] = f"{found[gap]}; {reason}" if gap in found else reason
+        if any(each.gap == NO_FIGURE for each in self.cells):
+            found[NO_FIGURE] = "the results of a system do not have this figure"
         wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.cells if each.warning]
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 

@@ -10,6 +10,7 @@ import pytest
 
 import rankwell as rw
 from engines.scripted_server import Reply, ScriptedServer
+from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.experiments.pages import page_source
 from rankwell.io.result_folder import read_results
@@ -103,6 +104,34 @@ def test_an_engine_that_fails_leaves_the_cells_of_others(found_here: Path) -> No
 
     assert [(each.plan.cell.system, each.status) for each in results.cells] == [("down", "failed"), ("own", "done")]
     assert "1 queries failed: 'q19'" in results.failed[0].error
+
+
+def test_the_notes_of_cells_are_in_every_output_once(
+    found_here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Failures that are allowed are a note of the cell, which the table has too; what names a system is not a differing rule."""
+    broken = '[[system]]\nname = "down"\nengine = "engines_here:dies"\nallow-failures = 2\n'
+    file = make_bench(found_here, broken + COUNTED.replace("[1, 2, 5]", "[1, 2]"))
+    (found_here / "down").touch()
+    asked = (found_here / "asked.tsv").read_text().replace("q19\tx19", "q19\tx99")
+    (found_here / "asked.tsv").write_text(asked)
+
+    monkeypatch.setattr("sys.argv", ["rankwell", "bench", str(file), "-o", str(found_here / "out")])
+    main()
+    printed = capsys.readouterr()
+    again = rw.bench(file, found_here / "out")
+
+    note = "faq/down: object: 1 queries failed; those without any answer count as empty (--allow-failures)"
+    shared = [each for each in again.notes if each.startswith("faq: no p95")]
+    assert again.notes.count(note) == 1
+    assert len(shared) == 1
+    for text in (printed.err, *((found_here / "out" / f"table.{suffix}").read_text() for suffix in ("txt", "md", "html"))):
+        assert text.count(note) == text.count(shared[0]) == 1
+        assert "engine is" not in text
+        assert "measurement_itself" not in text
+    cells = json.loads((found_here / "out" / "bench.json").read_text())["cells"]
+    assert note.removeprefix("faq/down: ") in cells["faq/down"]["notes"]
+    assert printed.out.count("none=") == printed.out.count("do not have this figure") == 1
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ from rankwell.report.page.scripts import query_noun
 
 _TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
 _OWN = ("seed", "version", "intervals", "counts", "measures")
+# Name or measure the system itself, so that a difference is expected.
+_OF_SYSTEM = ("engine", "measurement_itself")
 Named = Sequence[tuple[str, ResultFolder]]
 """Folders, each with its name, "" where none is given."""
 
@@ -125,7 +127,7 @@ def differing(folders: Named) -> list[str]:
         for name, rule in folder.rules.items():
             known = first.rules.get(name, rule)
             if (
-                name not in _OWN
+                name not in (*_OWN, *_OF_SYSTEM)
                 and known != rule
                 and isinstance(rule, str | int | float)
                 and isinstance(known, str | int | float)

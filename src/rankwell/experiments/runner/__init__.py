@@ -150,6 +150,11 @@ def results_of(folder: Path) -> dict[str, str]:
     return {name: digest_of(folder / name) for name in RESULTS if (folder / name).is_file()}
 
 
+def notes_of(folder: Path) -> list[str]:
+    """The notes of the results in a cell's folder."""
+    return list(read_json(Source(folder / RESULTS[0])).get("notes", ()))
+
+
 def recipe(command: str, options: Mapping[str, Any], inputs: Mapping[str, Any]) -> Recipe:
     """The recipe of a result. command: what evaluates. inputs: the digests of what it reads, by name."""
     return {"results_version": RESULTS_VERSION, "command": command, "options": dict(options), "inputs": dict(inputs)}

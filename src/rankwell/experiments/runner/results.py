@@ -19,9 +19,25 @@ from rankwell.executors import find_executor
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.parts.cells import PlacedCells, evaluate_in_parts
-from rankwell.experiments.runner import RESULTS_VERSION, CellResult, PlannedCell, evaluate_cells, key_of, read_record, results_of
+from rankwell.experiments.runner import (
+    RESULTS_VERSION,
+    CellResult,
+    PlannedCell,
+    evaluate_cells,
+    key_of,
+    notes_of,
+    read_record,
+    results_of,
+)
 from rankwell.experiments.runner.planning import CommandCells, plan_cells
-from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
+from rankwell.experiments.runner.tables import (
+    TableChoices,
+    make_tables,
+    notes_of_cells,
+    requested_measures,
+    side_by_side,
+    values_shown,
+)
 from rankwell.io.result_folder import digest_of
 from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
@@ -39,7 +55,8 @@ _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex",
 class BenchResults(Displayable):
     """The outcome of the cells of an experiment file. system_tables: one for every figure. folder: of all results.
 
-    As of other results there are data frames and charts of it: a system is a run, and `dataset` a further column.
+    comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results there are data frames and
+    charts of it: a system is a run, and `dataset` a further column.
     """
 
     experiment: Experiment
@@ -47,10 +64,16 @@ class BenchResults(Displayable):
     cells: tuple[CellResult, ...]
     system_tables: tuple[SystemTable, ...]
     shown: TableChoices
-    notes: tuple[str, ...]
+    comparison_notes: tuple[str, ...]
+    cell_notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, .system_tables, .cells and .notes>"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All notes, each once."""
+        return tuple(dict.fromkeys((*self.comparison_notes, *self.cell_notes)))
 
     @property
     def failed(self) -> tuple[CellResult, ...]:
@@ -96,7 +119,9 @@ class BenchResults(Displayable):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
         title = self.experiment.title if len(tables) == len(self.system_tables) else ""
-        return render_system_tables(tables, format, notes=self.notes, title=title, terminal=terminal)
+        # Each table of LaTeX repeats its notes, so that it has those on itself alone.
+        notes = self.comparison_notes if format == "latex" else self.notes
+        return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
 
     def _repr_html_(self) -> str:
         return DISPLAYS["system tables"](self._laid_out, self.notes)
@@ -246,7 +271,7 @@ def _results(found: Experiment, folder: Path, done: tuple[CellResult, ...], show
     if made is None:
         with chdir(folder):
             made = make_tables(found, done, shown)
-    result = BenchResults(found, folder, done, made[0], shown, made[1])
+    result = BenchResults(found, folder, done, made[0], shown, made[1], tuple(notes_of_cells(done)))
     _write(result, key)
     return result
 
@@ -288,24 +313,27 @@ def _write(result: BenchResults, key: str) -> None:
     with drafting(result.folder) as draft:
         paths = [draft / f"table.{suffix}" for suffix in _SUFFIXES.values()]
         for kind, path in zip(_SUFFIXES, paths, strict=True):
-            write_text(path, result.render(kind))
+            # A terminal has the notes on standard error.
+            below = "".join(f"\n{printable(note)}\n" for note in result.notes) if kind == "table" else ""
+            write_text(path, result.render(kind) + below)
         files = {path.name: digest_of(path) for path in paths}
         publish(result.folder, {"schema_version": 1, "inputs": {}, "version": __version__}, paths)
     cells: dict[str, dict[str, Any]] = {}
     for each in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
         status = "done" if each.has_results else each.status
-        cells[each.plan.cell.name] = {"status": status, **({"error": each.error} if each.error else {}), **each.plan.recipe}
+        further = {"error": each.error} if each.error else {"notes": notes_of(each.plan.folder)} if each.has_results else {}
+        cells[each.plan.cell.name] = {"status": status, **further, **each.plan.recipe}
     shown = {
         "made_of": key,
-        "notes": list(result.notes),
+        "notes": list(result.comparison_notes),
         "tables": [
             {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
             for each in result.system_tables
         ],
     }
     content = {
-        "schema_version": 1,
+        "schema_version": _RECORD_VERSION,
         "version": __version__,
         "bench": result.experiment.digest,
         "cells": cells,
@@ -315,6 +343,7 @@ def _write(result: BenchResults, key: str) -> None:
     write_text(result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
+_RECORD_VERSION = 2
 _PLAIN = ("measure", "label", "rules", "better", "systems", "name")
 
 
@@ -328,7 +357,7 @@ def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
     choices = asdict(shown)
     tests = choices.pop("tests")
     choices |= {name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")}
-    return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, choices])
+    return "sha256:" + key_of([_RECORD_VERSION, RESULTS_VERSION, results, named, titles, choices])
 
 
 def _table(found: Mapping[str, Any]) -> SystemTable:

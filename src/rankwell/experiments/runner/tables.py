@@ -14,10 +14,10 @@ from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.comparison.matrices import exact_name, known_better
 from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import Experiment
-from rankwell.experiments.runner import CellResult
+from rankwell.experiments.runner import CellResult, notes_of
 from rankwell.io.result_folder import ResultFolder, read_results, read_summary, values_behind
 from rankwell.report import SUMMARY_COLUMNS, Row
-from rankwell.report.system_table import SystemFigure, SystemTable
+from rankwell.report.system_table import NO_FIGURE, SystemFigure, SystemTable
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD", "none": "no correction"}
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
@@ -121,6 +121,25 @@ def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: Tab
         for system, each in part.results.items()
         if figure in each.values
     ]
+
+
+def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
+    """Every note of the cells once, behind the cells that have it; a data set stands for all its cells with results."""
+    every: dict[str, list[CellResult]] = {}
+    having: dict[str, list[CellResult]] = {}
+    for each in cells:
+        if each.has_results:
+            every.setdefault(each.plan.cell.dataset, []).append(each)
+            for note in notes_of(each.plan.folder):
+                having.setdefault(note, []).append(each)
+    found: list[str] = []
+    for note, those in having.items():
+        names: list[str] = []
+        for dataset, whole in every.items():
+            own = [each.plan.cell.name for each in those if each.plan.cell.dataset == dataset]
+            names += [dataset] if len(own) == len(whole) else own
+        found.append(f"{', '.join(names)}: {note}")
+    return found
 
 
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
@@ -280,7 +299,7 @@ def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None)
     """The word in place of a missing figure, and why it is missing."""
     cell = each.plan.cell
     lacking = figure if each.has_results else None
-    gap, why = (each.status, each.error) if lacking is None else ("none", f"its results have no {lacking.name}")
+    gap, why = (each.status, each.error) if lacking is None else (NO_FIGURE, f"its results have no {lacking.name}")
     return SystemFigure(
         experiment.titles["system", cell.system], experiment.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
     )
