@@ -329,7 +329,7 @@ Five systems that are alike, 50 queries, ten pairs, {families} simulations:
 `detectable` is the smallest true difference that a t-test at the level finds with the power (80 % by default), given the spread
 of the differences that was seen; `queries_needed` is how many queries would find a difference as large as the one that was seen,
 with that power.
-By simulation the detectable difference is found in {power}.
+By simulation of one pair, the detectable difference is found in {power}.
 
 ## Clusters
 

@@ -60,6 +60,10 @@ def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[s
     if any(row["detectable"] is not None for row in differences):
         seen = f"with a probability of {rules['power']:g}"
         words.append(f"detectable: the smallest true difference that n queries show as significant {seen}")
+    pairs = {(row["run"], row["against"]) for row in differences}
+    if len(pairs) > 1 and rules.get("correction") not in (None, "none"):
+        excludes = "an interval may exclude 0 where the adjusted p shows no significant difference"
+        words.append(f"intervals and detectable are of one pair alone, without the correction: {excludes}")
     if any(row["letters"] for row in systems):
         words.append(
             "letters after a mean: systems that share one show no significant difference, which does not show that they are equal"

@@ -110,7 +110,8 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     smallest = ""
     if found.detectable is not None:
         size = figure(found.detectable, found.unit)
-        smallest = f"; {found.n} {family.noun} show differences from about {size} on, {100 * family.power:g} % of the time"
+        alone = " in a test of this pair alone" if family.words else ""
+        smallest = f"; {found.n} {family.noun} show differences from about {size} on, {100 * family.power:g} % of the time{alone}"
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
 
