@@ -64,6 +64,59 @@ def test_a_foreign_table_is_read_by_its_index_and_exactly(postgres: str, shop: A
     assert "pgvector" in described["version"]
 
 
+def prepared(session: Any) -> tuple[int, int]:
+    """The number of prepared searches of a session, and how often one of them ran by a plan for any values."""
+    statement = "SELECT count(*), sum(generic_plans)::int FROM pg_prepared_statements WHERE statement LIKE '%ORDER BY%'"
+    return session._connection.execute(statement, prepare=False).fetchone()
+
+
+def test_a_session_that_was_asked_before_is_exact_once_it_is_set_so_and_keeps_the_plans_of_each_setting(
+    postgres: str, shop: Any, vectors: Any
+):
+    queries = [EngineQuery(f"q{each}", vector=row) for each, row in enumerate(np.random.default_rng(5).normal(size=(15, 8)))]
+    with open_engine(postgres + BY_INDEX, COLUMNS) as engine, engine.session() as session:
+        found: list[Any] = []
+        counts: list[tuple[int, int]] = []
+        plans: list[Any] = []
+        for exact in (False, True, False, True):
+            session.configure({"ef_search": 5, "exact": exact})
+            found.append([session.search(query, 10).ids for query in queries])
+            plans.append(session.plan().uses_index)
+            counts.append(prepared(session))
+
+    truth = [nearest(vectors, query.vector, 10) for query in queries]
+    assert found[1] == found[3] == truth
+    assert found[0] == found[2]
+    assert {len(ids) for ids in found[0]} == {5}
+    assert plans == [True, False, True, False]
+    assert [number for number, _ in counts] == [1, 2, 2, 2]
+    # A setting that comes again is not planned again.
+    assert counts[2][1] - counts[1][1] >= len(queries)
+
+
+@pytest.mark.parametrize(("mode", "condition"), [("force_generic_plan", "= $2)"), ("force_custom_plan", "= 'rare'::text)")])
+def test_the_plan_of_a_filter_is_the_one_that_runs_for_any_value_or_for_this_one(
+    postgres: str, shop: Any, mode: str, condition: str
+):
+    query = EngineQuery("q", vector=np.ones(8), filter={"colour": "rare"})
+    with open_engine(f"{postgres}&options=-c%20plan_cache_mode%3D{mode}", COLUMNS) as engine, engine.session() as session:
+        for _ in range(2):
+            session.search(query, 10)
+            plan = session.plan()
+
+            assert condition in plan.text
+
+
+def test_integers_of_any_size_of_bigint_filter_by_one_prepared_statement(postgres: str, shop: Any):
+    with open_engine(postgres, {**COLUMNS, "exact": True}) as engine, engine.session() as session:
+        for number in [*range(8), 70_000, 2**40, 2**70]:
+            query = EngineQuery("q", vector=np.ones(8), filter={"Item Id": number})
+            expected = [str(number)] if number < N else []
+            assert session.search(query, 3).ids == expected
+            assert session.plan().uses_index is False
+            assert prepared(session)[0] == (1 if number < 2**63 else 2)
+
+
 def test_a_foreign_table_is_never_written_to(postgres: str, shop: Any):
     statement = 'INSERT INTO "my items" ("Item Id") VALUES (-1) RETURNING {query}'
     with open_engine(postgres, COLUMNS) as engine, pytest.raises(BadUsage, match="only read"):
@@ -176,6 +229,44 @@ def test_its_own_table_is_dropped_unless_it_is_kept(postgres: str, shop: Any):
             assert report.bytes > 0
     [kept] = tables()
     shop.execute(f'DROP TABLE "{kept}"')
+
+
+def test_a_later_call_drops_a_scratch_table_once_no_session_uses_it_and_no_other_table(postgres: str, shop: Any):
+    comment = "scratch table of rankwell: a later call drops it when no session of its own call is left"
+    others = {"rankwell_0123456789ab": None, "rankwell_0123456789ac": "mine", "rankwell_notes": comment, "mine": comment}
+    for name, text in others.items():
+        shop.execute(f"CREATE TABLE {name} (id int)")
+        if text is not None:
+            shop.execute(f"COMMENT ON TABLE {name} IS '{text}'")
+
+    def left_by_a_later_call() -> set[str]:
+        open_engine(postgres).close()
+        found = shop.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'rankwell%' OR tablename = 'mine'").fetchall()
+        return {name for (name,) in found}
+
+    def end(connection: Any) -> None:
+        assert shop.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,)).fetchone() == (True,)
+
+    items = EngineItems(["a", "b"], vectors=np.eye(2))
+    with open_engine(postgres) as killed, open_engine(postgres, {"keep": True}) as kept:
+        killed.index(items)
+        kept.index(items)
+        session: Any = killed.session()
+        living = left_by_a_later_call()
+        for connection in (killed._holder, kept._holder):
+            end(connection)
+        searching = left_by_a_later_call()
+        end(session._connection)
+        with shop.transaction():
+            shop.execute(f"SELECT FROM {killed.table}")
+            read = left_by_a_later_call()
+        after = left_by_a_later_call()
+        session.close()
+    for name in [*others, kept.table]:
+        shop.execute(f"DROP TABLE {name}")
+
+    assert living == searching == read == {*others, killed.table, kept.table}
+    assert after == {*others, kept.table}
 
 
 def test_what_cannot_be_opened_or_set_is_named_and_no_password_is_shown(

@@ -2,9 +2,9 @@
 
 import json
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from rankwell.engines import (
@@ -21,6 +21,9 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
+from rankwell.engines.pgvector_plans import marked, plan_of, scanned
+from rankwell.engines.pgvector_scratch import drop_left_over, hold, mark, new_name
+from rankwell.engines.pgvector_tables import dimensions_of, notes_on, sizes_of
 from rankwell.errors import BadInput, BadUsage
 
 _KINDS: tuple[Kind, ...] = ("vector", "lexical", "hybrid")
@@ -34,8 +37,6 @@ _ANY_WORD = (
     r"(SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery "
     "FROM unnest(to_tsvector({}, %s)))"
 )
-_ROWS = 10_000
-"""Rows whose age is compared with that of an index."""
 _PLACE = re.compile(r"\{(query|vector|k)\}")
 
 
@@ -52,14 +53,17 @@ class _PgEngine(Engine):
         self.kind = where["kind"]
         self.metric = None if self.kind == "lexical" else where["metric"]
         self.can_index = where["table"] is None and where["sql"] is None
-        # Scratch tables have a name that no one else uses, and are dropped.
-        self.table: str | None = f"rankwell_{secrets.token_hex(6)}" if self.can_index else where["table"]
+        self.table: str | None = new_name() if self.can_index else where["table"]
         if self.kind == "vector":
             self.exact_parameters = {"exact": True}
         self._built = False
-        with self.guarding(), self.connect() as connection:
-            if not self.can_index and self.needs_vector and where["sql"] is None:
-                self.dimensions = self._dimensions(connection)
+        self._holder: Any = None
+        with self.guarding(), self.connect(write=self.can_index) as connection:
+            if self.can_index:
+                drop_left_over(self.psycopg, connection)
+            elif self.needs_vector and where["sql"] is None:
+                column = self.quoted(where["vector"])
+                self.dimensions = dimensions_of(self.psycopg, connection, self.relation, column)
 
     def connect(self, *, write: bool = False) -> Any:
         """A connection, read-only unless it builds the engine's own table."""
@@ -85,12 +89,6 @@ class _PgEngine(Engine):
         row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
         return f"PostgreSQL {server}" + (f", pgvector {row[0]}" if row else "")
 
-    def _dimensions(self, connection: Any) -> int | None:
-        statement = self.psycopg.sql.SQL("SELECT vector_dims({}) FROM {} WHERE {} IS NOT NULL LIMIT 1")
-        column = self.quoted(self.opening.connect["vector"])
-        row = connection.execute(statement.format(column, self.relation, column)).fetchone()
-        return None if row is None else int(row[0])
-
     def _index(self, items: EngineItems) -> int:
         sql, where, build = self.psycopg.sql, self.opening.connect, self.opening.build
         kinds = {bool: "boolean", int: "bigint", float: "double precision", str: "text"}
@@ -103,21 +101,31 @@ class _PgEngine(Engine):
             values.append([_vector(row) for row in items.vectors])
         for field, each in items.fields.items():
             columns[field], values = kinds.get(type(each[0]) if len(each) else str, "text"), [*values, each]
-        with self.connect(write=True) as connection:
-            with suppress(self.psycopg.errors.InsufficientPrivilege):
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            listed = sql.SQL(", ").join(sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items())
-            connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
+        if self._holder is None or self._holder.closed:
+            self._holder = self.connect(write=True)
+            hold(self._holder, str(self.table))
+        self._fill(self._holder, columns, values)
+        for statement in self._index_statements(build):
+            self._holder.execute(statement)
+        self._holder.execute(sql.SQL("VACUUM ANALYZE {}").format(self.relation))
+        return sizes_of(self.psycopg, self._holder, self.relation)[1]
+
+    def _fill(self, connection: Any, columns: Mapping[str, str], values: Sequence[Sequence[Any]]) -> None:
+        """Makes the table, with its rows."""
+        sql = self.psycopg.sql
+        with suppress(self.psycopg.errors.InsufficientPrivilege):
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        listed = sql.SQL(", ").join(sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items())
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
+        with connection.transaction():
             connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.relation, listed))
-            self._built = True
-            names = sql.SQL(", ").join(map(self.quoted, columns))
-            with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(self.relation, names)) as copy:
-                for row in zip(*values, strict=True):
-                    copy.write_row(row)
-            for statement in self._index_statements(build):
-                connection.execute(statement)
-            connection.execute(sql.SQL("VACUUM ANALYZE {}").format(self.relation))
-            return self._sizes(connection)[1] or 0
+            if not self.opening.connect["keep"]:
+                mark(self.psycopg, connection, self.relation)
+        self._built = True
+        names = sql.SQL(", ").join(map(self.quoted, columns))
+        with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(self.relation, names)) as copy:
+            for row in zip(*values, strict=True):
+                copy.write_row(row)
 
     def _index_statements(self, build: Mapping[str, Any]) -> list[Any]:
         sql, where = self.psycopg.sql, self.opening.connect
@@ -136,48 +144,19 @@ class _PgEngine(Engine):
         sql, where = self.psycopg.sql, self.opening.connect
         return sql.SQL("to_tsvector({}, {})").format(sql.Literal(where["language"]), self.quoted(where["text"]))
 
-    def _sizes(self, connection: Any) -> tuple[int | None, int | None]:
-        """Rows of the table, and bytes of its indexes for vectors and words."""
-        if self.table is None:
-            return None, None
-        rows = connection.execute(self.psycopg.sql.SQL("SELECT count(*) FROM {}").format(self.relation)).fetchone()[0]
-        size = connection.execute(
-            "SELECT coalesce(sum(pg_relation_size(i.oid)), 0) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid "
-            "JOIN pg_am a ON a.oid = i.relam WHERE x.indrelid = %s::regclass AND a.amname IN ('hnsw', 'ivfflat', 'gin', 'gist')",
-            (self.relation.as_string(connection),),
-        ).fetchone()[0]
-        return int(rows), int(size)
-
     def _session(self) -> Session:
         if self.can_index:
             self.built(self._built or None)
         return _PgSession(self)
 
     def _describe(self) -> dict[str, Any]:
+        rows, size, notes = None, None, list[str]()
         with self.connect() as connection:
-            rows, size = self._sizes(connection) if self._built or not self.can_index else (None, None)
-            version, notes = self._versions(connection), self._notes(connection)
+            version = self._versions(connection)
+            if self._built or (not self.can_index and self.table is not None):
+                rows, size = sizes_of(self.psycopg, connection, self.relation)
+                notes = notes_on(self.psycopg, connection, str(self.table), self.relation)
         return {"version": version, "items": rows, "index_bytes": size} | ({"notes": notes} if notes else {})
-
-    def _notes(self, connection: Any) -> list[str]:
-        """The note on lists of ivfflat that are older than the rows, of which the first ones are looked at."""
-        if self.table is None or (self.can_index and not self._built):
-            return []
-        found = connection.execute(
-            "SELECT i.oid::regclass::text, age(i.xmin) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid "
-            "JOIN pg_am a ON a.oid = i.relam WHERE x.indrelid = %s::regclass AND a.amname = 'ivfflat' AND i.relkind = 'i'",
-            (self.relation.as_string(connection),),
-        ).fetchall()
-        if not found:
-            return []
-        form = self.psycopg.sql.SQL("SELECT max(age(xmin)) FROM (SELECT xmin FROM {} LIMIT {}) AS rankwell_rows")
-        oldest = connection.execute(form.format(self.relation, _ROWS)).fetchone()[0]
-        return [
-            f"the rows of {self.table} are newer than the ivfflat index {name}: lists that are built on an empty table find "
-            f"little; REINDEX INDEX {name}"
-            for name, age in found
-            if oldest is not None and oldest < age
-        ]
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
         known = self.psycopg.errors
@@ -192,6 +171,12 @@ class _PgEngine(Engine):
             with self.guarding(), self.connect(write=True) as connection:
                 connection.execute(self.psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
         self._built = False
+        if self._holder is not None:
+            self._holder.close()
+
+
+_Key = tuple[int, tuple[str, ...], tuple[type, ...]]
+"""The text of a statement of a setting depends on k, the fields of its filters and the types of their values."""
 
 
 class _PgSession(Session):
@@ -199,12 +184,17 @@ class _PgSession(Session):
         super().__init__(engine)
         self._pg, self._sql, self._own = engine, engine.psycopg.sql, dict(_OWN)
         self._given: dict[str, Any] = {}
-        self._last: tuple[str | bytes, Sequence[Any]] | None = None
-        self._texts: dict[tuple[int, tuple[str, ...]], bytes] = {}
+        self._last: tuple[bytes, Sequence[Any]] | None = None
+        # The statements of each setting, so that one that comes again finds its prepared statements.
+        self._settings: dict[frozenset[tuple[str, Any]], dict[_Key, bytes]] = {}
+        self._texts: dict[_Key, bytes] = self._settings.setdefault(frozenset(), {})
+        self._numbers = count()
         self._connection = self._open()
 
     def _open(self) -> Any:
         connection = self._pg.connect()
+        if self._pg.can_index:
+            hold(connection, str(self._pg.table))
         if self._pg.needs_vector:
             # The settings of pgvector exist once its library is loaded.
             connection.execute("SELECT '[1]'::vector")
@@ -219,37 +209,48 @@ class _PgSession(Session):
             self._connection = self._open()
             self._set(self._given)
         self._last = statement, values = self._statement(query, k)
-        rows = self._connection.execute(statement, values).fetchall()
+        # From the first search on, as warm-up ones are few; the plan that is shown is of the prepared statement.
+        rows = self._connection.execute(statement, values, prepare=True).fetchall()
         if rows and len(rows[0]) < 2:
             return EngineHits([str(row[0]) for row in rows])
         return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
 
-    def _statement(self, query: EngineQuery, k: int) -> tuple[str | bytes, list[Any]]:
+    def _statement(self, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
         """The statement with the values of its places. k is part of the text: the planner must know it."""
         own = self._pg.opening.connect["sql"]
         if own is not None:
             return self._own_statement(own, query, k)
-        fields, filters = tuple(query.filter or ()), [*(query.filter or {}).values()]
-        statement = self._texts.get((k, fields)) or self._composed(k, fields)
+        filters = [self._typed(value) for value in (query.filter or {}).values()] if query.filter else []
+        key: _Key = (k, tuple(query.filter or ()), tuple(map(type, filters)))
+        statement = self._texts.get(key) or self._composed(key)
         if self._pg.kind == "lexical":
             return statement, [_plain(query.text), *filters]
         vector = _vector(query.vector)
         near = [vector, *filters, vector]
         return statement, near if self._pg.kind == "vector" else [_plain(query.text), *filters, *near]
 
-    def _composed(self, k: int, fields: tuple[str, ...]) -> bytes:
-        """The text of a statement, which takes longer than the search of a small table, and is kept until a setting changes."""
+    def _typed(self, value: Any) -> Any:
+        """A value whose type is that of its statement: an integer has one of its own for each number of bytes."""
+        return self._pg.psycopg.types.numeric.Int8(value) if type(value) is int and -(2**63) <= value < 2**63 else value
+
+    def _composed(self, key: _Key) -> bytes:
+        """The text of a statement, which takes longer than the search of a small table, and is kept with its setting."""
+        k, fields, _ = key
         compose = {"vector": self._nearest, "lexical": self._words, "hybrid": self._fused}[self._pg.kind]
         parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
-        found = self._texts[k, fields] = compose(k, self._sql.SQL("").join(parts)).as_bytes(self._connection)
+        return self._kept(key, compose(k, self._sql.SQL("").join(parts)).as_string(self._connection))
+
+    def _kept(self, key: _Key, text: str) -> bytes:
+        found = self._texts[key] = marked(text, next(self._numbers)).encode(self._connection.info.encoding)
         return found
 
-    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[str, list[Any]]:
-        known = {"query": lambda: _plain(query.text), "vector": lambda: _vector(query.vector), "k": lambda: k}
+    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
+        known = {"query": lambda: _plain(query.text), "vector": lambda: _vector(query.vector), "k": lambda: self._typed(k)}
         values = [known[match[1]]() for match in _PLACE.finditer(text)]
         types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
+        key: _Key = (0, (), ())
         escaped = text.replace("%", "%%")
-        return _PLACE.sub(lambda match: types[match[1]], escaped), values
+        return self._texts.get(key) or self._kept(key, _PLACE.sub(lambda match: types[match[1]], escaped)), values
 
     def _nearest(self, k: int, where: Any) -> Any:
         """By distance ascending, as an index returns them; the score is the negated distance."""
@@ -300,7 +301,8 @@ class _PgSession(Session):
         self._given |= values
 
     def _set(self, values: Mapping[str, Any]) -> None:
-        self._texts.clear()
+        # Statements of a setting that fails halfway are of no setting.
+        self._texts = {}
         for name, value in values.items():
             if name in _SETTINGS:
                 self._connection.execute("SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value)))
@@ -310,6 +312,7 @@ class _PgSession(Session):
             states = {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_seqscan": "on"}
             changes = [f"SET {name} = {state}" if values["exact"] else f"RESET {name}" for name, state in states.items()]
             self._connection.execute("; ".join(changes))
+        self._texts = self._settings.setdefault(frozenset({**self._given, **values}.items()), {})
 
     def _parameters(self) -> dict[str, Any]:
         found = {name: value for name, value in self._own.items() if name != "exact"} if self._pg.needs_text else {}
@@ -324,22 +327,12 @@ class _PgSession(Session):
     def _plan(self) -> EnginePlan | None:
         if self._last is None:
             return None
-        statement, values = self._last
-        explained = f"EXPLAIN (FORMAT JSON) {statement}" if isinstance(statement, str) else b"EXPLAIN (FORMAT JSON) " + statement
-        plan = self._connection.execute(explained, values).fetchone()[0][0]["Plan"]
-        methods = {"vector": ("hnsw", "ivfflat"), "lexical": ("gin", "gist"), "hybrid": ("hnsw", "ivfflat")}[self._pg.kind]
-        names = self._connection.execute(
-            "SELECT i.relname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE a.amname = ANY(%s)", ([*methods],)
-        ).fetchall()
-        used = {node["Index Name"] for node in _nodes(plan) if "Index Name" in node}
-        return EnginePlan(json.dumps(plan, indent=1), bool(used & {name for (name,) in names}))
+        plan = plan_of(self._pg.psycopg, self._connection, *self._last)
+        unread = scanned(self._connection, plan, self._pg.kind)
+        return EnginePlan(json.dumps(plan, indent=1), not unread, unread)
 
     def close(self) -> None:
         self._connection.close()
-
-
-def _nodes(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [plan, *(node for part in plan.get("Plans", ()) for node in _nodes(part))]
 
 
 def _vector(vector: Any) -> str:

@@ -58,10 +58,11 @@ class IndexReport(NamedTuple):
 
 
 class EnginePlan(NamedTuple):
-    """The plan of a search. uses_index: whether it reads the index that serves the search; None where the engine does not say."""
+    """The plan of a search. uses_index: whether it reads each index it needs, if known. scanned: what it reads without one."""
 
     text: str
     uses_index: bool | None = None
+    scanned: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +353,7 @@ class Session(ABC):
         """The engine's description with the session's parameters and the plan of its last search."""
         plan = self.plan()
         read = {"search": self.parameters(), "plan": plan and plan.text, "uses_index": plan and plan.uses_index}
-        return self.engine.describe() | read
+        return self.engine.describe() | read | ({"scanned": [*plan.scanned]} if plan and plan.scanned else {})
 
     @abstractmethod
     def _search(self, query: EngineQuery, k: int) -> EngineHits:

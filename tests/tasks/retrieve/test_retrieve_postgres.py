@@ -39,12 +39,15 @@ def table(postgres: str, vectors: Any) -> Iterator[Any]:
         connection.execute("DROP TABLE live_items")
 
 
-def notes_of(postgres: str, vectors: Any, k: int = 10, *, items: Any = None, filters: Any = None, **option: Any) -> list[str]:
+def notes_of(
+    postgres: str, vectors: Any, k: int = 10, *, queries: Any = None, items: Any = None, filters: Any = None, **option: Any
+) -> list[str]:
     """The notes on five queries near the items."""
     asked = {f"q{row}": vectors[row] + 0.01 for row in range(5)}
     own = {"table": "live_items", "id": "id", "vector": "embedding"} if "sql" not in option else {}
     result = rw.retrieve(
         postgres + BY_INDEX,
+        queries=queries,
         query_vectors=asked,
         items=items,
         item_vectors={str(row): vector for row, vector in enumerate(vectors)},
@@ -96,6 +99,34 @@ def test_an_order_by_descending_score_uses_no_index(postgres: str, table: Any, v
     notes = notes_of(postgres, vectors, sql=statement, kind="vector", metric="cosine")
 
     assert any("the plan of the search uses no index, so that it reads every item" in each for each in notes)
+
+
+def test_a_hybrid_search_without_an_index_of_the_words_is_noted(postgres: str, table: Any, vectors: Any) -> None:
+    table.execute("ALTER TABLE live_items ADD text text")
+    table.execute("UPDATE live_items SET text = CASE WHEN id % 50 = 0 THEN 'river ' ELSE 'hill ' END || id")
+    table.execute("VACUUM ANALYZE live_items")
+    asked = dict.fromkeys([f"q{row}" for row in range(5)], "river")
+    notes = notes_of(postgres, vectors, queries=asked, kind="hybrid")
+    table.execute("CREATE INDEX ON live_items USING gin (to_tsvector('english', text))")
+    after = notes_of(postgres, vectors, queries=asked, kind="hybrid")
+
+    assert [each for each in notes if "the plan of the search uses no index of the texts, so that it reads every item" in each]
+    assert not [each for each in after if "uses no index" in each]
+
+
+def test_exact_searches_that_follow_others_in_a_session_are_the_truth(postgres: str, table: Any, vectors: Any) -> None:
+    result = rw.retrieve(
+        postgres + BY_INDEX,
+        query_vectors={f"q{row}": vector for row, vector in enumerate(np.random.default_rng(6).normal(size=(20, 8)))},
+        item_vectors={str(row): vector for row, vector in enumerate(vectors)},
+        k=10,
+        rounds=2,
+        sweep=["exact=false,true"],
+        option={"table": "live_items", "id": "id", "vector": "embedding", "ef_search": 5},
+    )
+    approximate, exact = (row["mean"] for row in result.summary if row["measure"] == "Recall@10")
+
+    assert (approximate <= 0.5, exact) == (True, 1)
 
 
 def test_lists_of_ivfflat_that_are_older_than_the_rows_are_noted_until_they_are_built_again(

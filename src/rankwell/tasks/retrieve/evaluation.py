@@ -334,8 +334,12 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
     """Notes on searches that use no index, and those of the engine on its index."""
     for place, name in enumerate(names):
         described = [each.described for each in measured.reports(place, measured.rounds)]
-        if any(each.get("uses_index") is False for each in described):
-            yield f"{name}: the plan of the search uses no index, so that it reads every item; all its times are those of a scan"
+        if scans := [each for each in described if each.get("uses_index") is False]:
+            # A hybrid search may lack one of its two indexes.
+            unread = scans[0].get("scanned", ()) if scans[0]["kind"] == "hybrid" else ()
+            part = f" of the {unread[0]}" if len(unread) == 1 else ""
+            reads = "so that it reads every item; all its times are those of a scan"
+            yield f"{name}: the plan of the search uses no index{part}, {reads}"
         yield from (f"{name}: {note}" for note in dict.fromkeys(note for each in described for note in each.get("notes", ())))
 
 
