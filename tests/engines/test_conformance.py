@@ -61,7 +61,7 @@ def answer(_: int, request: Received) -> Reply:
 
 REQUEST = """
 body = { text = "{query}", size = "{k}", depth = "{depth}" }
-results = { list = "hits", id = "id", score = "score", server_time = "took" }
+results = { list = "hits", id = "id", score = "score" }
 version = { path = "/", value = "version" }
 most_k = 100
 parameters = { depth = 3 }
@@ -129,7 +129,7 @@ def test_a_server_over_http_meets_every_point(endpoint: str):
 
     assert {name: message for name, (state, message) in found.items() if state == "failed"} == {}
     assert found["k above the limit is an error that names both"][0] == "ok"
-    assert found["deleted items are gone"] == ("ok", "a foreign index is only read")
+    assert found["deleted items are gone"] == ("skipped", "a foreign index is only read")
     assert found["a late answer is a timeout"][0] in ("ok", "skipped")
 
 
@@ -222,6 +222,35 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
     assert "an item appears twice" in bad.stdout
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "expected NAME=VALUE" in unknown.stderr
+
+
+def _finds_nothing(query: str, k: int) -> list[Any]:
+    return []
+
+
+def _counts_in_other_words(query: str, k: int) -> list[tuple[str, float]]:
+    """Items with rising scores, each twice, of a query that is not one of the default words."""
+    return [("a", 1.0), ("a", 2.0)][:k] if query.startswith("w1") else []
+
+
+def _always_fails(query: str, k: int) -> list[str]:
+    raise ValueError("boom")
+
+
+def test_an_engine_without_any_result_does_not_pass():
+    for engine in (_finds_nothing, _counts_in_other_words):
+        found = lines(engine)
+        assert [name for name, (state, _) in found.items() if state == "failed"] == ["every ordinary query has results"]
+        assert "give --queries" in found["every ordinary query has results"][1]
+        for name in ("scores do not rise", "ids are strings that were indexed, each once", "odd queries harm nothing"):
+            assert found[name] == ("skipped", "no query returned a result")
+
+    asked = lines(_counts_in_other_words, queries=[EngineQuery("q", "w1 w2")])
+    assert {name for name, (state, _) in asked.items() if state == "failed"} == {
+        "ids are strings that were indexed, each once",
+        "scores do not rise",
+    }
+    assert "boom" in failures(_always_fails)["scores do not rise"]
 
 
 def test_queries_of_files_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,5 @@
 """Servers over HTTP: the request that is sent, what is read from the answer, and every way in which a server fails."""
 
-import math
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 
 HITS = {"hits": [{"id": "a", "score": 2**53 + 1}, {"id": 7, "score": 2**53}], "took": 2}
 BODY = 'body = { text = "{query}", size = "{k}" }\n'
-RESULTS = 'results = { list = "hits", id = "id", score = "score", server_time = "took" }\n'
+RESULTS = 'results = { list = "hits", id = "id", score = "score" }\n'
 
 
 @pytest.fixture
@@ -49,7 +48,6 @@ def test_ids_scores_and_time_are_read_and_the_configured_request_is_sent(request
 
     assert hits.ids == ["a", "7"]
     assert hits.scores == [2**53 + 1, 2**53]
-    assert hits.server_seconds == 0.002
     [sent] = engine.server.received
     assert (sent.method, sent.path, sent.body) == ("POST", "/base/", {"text": "red river", "size": 2})
 
@@ -189,7 +187,6 @@ def test_a_password_in_the_address_is_basic_authorization(tmp_path: Path, monkey
         (BODY, BadInput, "results needs list and id"),
         (BODY + 'results = { list = "hits" }', BadInput, "results needs list and id"),
         (BODY + 'results = { list = "hits", id = "id", scor = "x" }', BadInput, "unknown key results.scor; did you mean 'score"),
-        (BODY + 'results = { ids = "a", server_unit = "h" }', BadInput, "expected s, ms or us"),
         (BODY + RESULTS + "bodi = 3", BadInput, "unknown key 'bodi'; did you mean 'body'"),
         (BODY + RESULTS + "parameters = { depth = [1] }", BadInput, r"parameters.depth is \[1\]"),
         ("not toml", BadInput, "is not valid TOML"),
@@ -259,7 +256,6 @@ def test_a_preset_sends_what_its_server_documents_and_reads_its_answer(name: str
             assert engine.kind == kind
             assert server.received[-1].body == body
             assert (hits.ids, hits.scores) == (["a"], [2.5])
-            assert hits.server_seconds is None or math.isclose(hits.server_seconds, 0.005)
 
 
 @pytest.mark.parametrize("name", presets())

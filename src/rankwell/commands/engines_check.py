@@ -31,7 +31,8 @@ def check(
 ) -> Output:
     """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
 
-    An engine that indexes gets 120 items of its own; one that is there already is only read, and asked at most 50 queries.
+    An engine that indexes gets 120 items of its own; one that is there already is only read, and asked at most 50 queries. Where
+    no query returns a result, nothing on results is checked, and the exit code is 1.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def check(
     option
         Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the environment.
     queries
-        File of texts to ask an engine that is there already; by default twelve English words.
+        File of texts to ask an engine that is there already; by default twelve English words; they have to find items.
     query_vectors
         File of their vectors; by default random ones where the engine states its dimensions.
     format

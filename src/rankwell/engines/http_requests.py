@@ -34,9 +34,8 @@ _KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
 _KEYS = {
     "url", "method", "path", "headers", "body", "results", "parameters", "most_k", "metric", "version", "count", "kind", *_KINDS
 }  # fmt: skip
-_RESULT_KEYS = {"list", "id", "score", "ids", "scores", "distance", "server_time", "server_unit", "optional"}
+_RESULT_KEYS = {"list", "id", "score", "ids", "scores", "distance", "optional"}
 _ABSENT = object()
-_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 @cache
@@ -140,8 +139,6 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
         raise BadInput(f"{name}: unknown key results.{unknown[0]}; {suggest(unknown[0], _RESULT_KEYS)}")
     if ("list" in results) == ("ids" in results) or ("list" in results and "id" not in results):
         raise BadInput(f"{name}: results needs list and id (a path to the hits, and one in each hit), or ids (a path to a list).")
-    if results.get("server_unit", "ms") not in _UNITS:
-        raise BadInput(f"{name}: results.server_unit is {shown(results['server_unit'])}; expected s, ms or us.")
     found: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
     if kind not in (None, found):
         raise BadUsage(f"{name}: there is no {kind} search; it has {found}.")
@@ -218,9 +215,7 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
         raise EngineFailure("malformed", f"{len(ids)} ids and {len(scores)} scores.")
     if scores is not None and results.get("distance"):
         scores = [0 - each for each in scores]
-    taken = _at(answer, results["server_time"], None) if "server_time" in results else None
-    seconds = taken * _UNITS[results.get("server_unit", "ms")] if isinstance(taken, (int, float)) else None
-    return EngineHits([str(each) for each in ids], scores, seconds)
+    return EngineHits([str(each) for each in ids], scores)
 
 
 def _list_at(answer: Any, path: str, otherwise: Any = _ABSENT) -> list[Any]:

@@ -40,12 +40,10 @@ class EngineHits(NamedTuple):
     """The results of a query in the engine's own order, which is the ranking.
 
     scores: higher is better, as the engine computes them; integers keep all their digits; None where it returns none.
-    server_seconds: the time that the engine itself reports.
     """
 
     ids: Sequence[str]
     scores: Sequence[int | float] | None = None
-    server_seconds: float | None = None
 
 
 class IndexReport(NamedTuple):
