@@ -226,7 +226,7 @@ def state(place: Path, *, timed: bool) -> str:
                 content = json.dumps(
                     [{name: row[name] for name in row if not re.search(_MEASURED, name)} for row in rows]
                 ).encode()
-            if path.name == "manifest.json" and (found := json.loads(content)).get("files"):
+            if path.name.endswith("manifest.json") and (found := json.loads(content)).get("files"):
                 # The inputs of a table of systems are results, of which one has times.
                 left_out = (*varying, "table.csv") if timed else varying
                 found["files"] = {name: each for name, each in found["files"].items() if not name.endswith(left_out)}

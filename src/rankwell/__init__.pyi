@@ -34,8 +34,6 @@ from rankwell.experiments.runner.results import BenchResults as BenchResults
 from rankwell.io.files import find_hits as find_hits
 from rankwell.io.files import read_judgments as read_judgments
 from rankwell.io.files import read_ranking as read_ranking
-from rankwell.io.files import write_judgments as write_judgments
-from rankwell.io.files import write_run as write_run
 from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
@@ -78,6 +76,8 @@ from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
 from rankwell.workflow.files import explain as explain
 from rankwell.workflow.search import SearchFileOptions as SearchFileOptions
+from rankwell.workflow.writing import write_judgments as write_judgments
+from rankwell.workflow.writing import write_run as write_run
 
 __version__: str
 

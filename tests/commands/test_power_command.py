@@ -57,3 +57,19 @@ def test_few_queries_and_wrong_numbers_are_refused(tmp_path, results):
         power(folder, difference=-1)
     with pytest.raises(BadUsage, match="name a folder"):
         power()
+
+
+def test_a_measure_without_a_better_direction_is_left_out_and_named(tmp_path, results):
+    judged = {f"q{number:02}": {"right": 1} for number in range(40)}
+    runs = {
+        name: {query: _ranked(1 + (number * step) % 4) for number, query in enumerate(judged)}
+        for name, step in (("a", 1), ("b", 3))
+    }
+    rankwell.evaluate(judged, runs, ["Judged@2", "RR"]).save(tmp_path / "counted")
+
+    found = power(str(tmp_path / "counted"), format="json")
+
+    assert {row["measure"] for row in json.loads(found.text)["rows"]} == {"RR"}
+    assert "Judged@2: neither higher nor lower values are better; not forecast" in found.notes
+    with pytest.raises(NothingToEvaluate, match="neither higher nor lower values of Judged@2 are better"):
+        power(str(tmp_path / "counted"), measure=["Judged@2"])

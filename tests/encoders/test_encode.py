@@ -381,7 +381,7 @@ from rankwell.commands import encode
 from rankwell.encoders import runs
 
 step = int(sys.argv.pop())
-module, name = ((runs.Path, "replace"), (encode, "write_ids"))[step]
+module, name = ((runs.Path, "replace"), (encode, "write_beside"))[step]
 
 
 def killed(*_):
@@ -521,3 +521,44 @@ def test_without_the_extra_the_message_says_how_to_get_it(folder: Path, monkeypa
 
     assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "some-model") == 2
     assert "pip install 'rankwell[text]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["c.csv", "c.txt"])
+@pytest.mark.parametrize("name", ["e.ids.txt", "e.ids.json", "e.manifest.json", "e.npy.part", "e.npy.part.json"])
+def test_a_users_file_beside_the_output_is_refused_before_any_work(name: str, form: str, folder: Path, monkeypatch, capsys):
+    (folder / name).write_text('{"a": 1}')
+    before = sorted(folder.iterdir())
+    command = (form, "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+
+    assert run(monkeypatch, *command) == 2
+
+    assert name in capsys.readouterr().err
+    assert (folder / name).read_text() == '{"a": 1}'
+    assert sorted(folder.iterdir()) == before
+    assert run(monkeypatch, *command, "--overwrite") == (2 if ".part" in name else 0)
+
+
+def test_files_of_an_earlier_run_are_claimed_by_its_manifest_until_they_are_changed(folder: Path, monkeypatch, capsys):
+    command = ("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    assert run(monkeypatch, *command) == 0
+    (folder / "e.npy").unlink()
+    assert run(monkeypatch, *command) == 0
+    (folder / "e.ids.txt").write_text("mine\n")
+
+    assert run(monkeypatch, *command) == 2
+    assert "e.ids.txt is not the file that e.manifest.json describes" in capsys.readouterr().err
+    (folder / "e.npy").unlink()
+    assert run(monkeypatch, *command) == 2
+
+    assert "e.ids.txt exists; name another file, or --overwrite" in capsys.readouterr().err
+    assert (folder / "e.ids.txt").read_text() == "mine\n"
+
+
+def test_an_input_beside_the_output_is_never_replaced(folder: Path, monkeypatch, capsys):
+    (folder / "e.ids.txt").write_text("ship sea\nking queen\n")
+
+    for texts, fit in (("e.ids.txt", "c.txt"), ("c.txt", "e.ids.txt")):
+        assert run(monkeypatch, texts, "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", fit, "--overwrite") == 2
+        assert "e.ids.txt is an input of this command" in capsys.readouterr().err
+
+    assert (folder / "e.ids.txt").read_text() == "ship sea\nking queen\n"

@@ -834,3 +834,15 @@ def test_bad_usage_is_one_line_and_leaves_nothing(arguments, wanted: str, photos
     assert wanted in err
     assert len(err.strip().splitlines()) <= 2
     assert not list(tmp_path.glob("e.*"))
+
+
+@pytest.mark.parametrize("name", ["e.ids.txt", "e.ids.json", "e.images.csv", "e.manifest.json", "e.npy.part/mine"])
+def test_a_users_file_beside_the_vectors_of_images_is_refused(name: str, photos, tmp_path: Path, monkeypatch, capsys):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+
+    assert run(monkeypatch, photos[0].parent, "-o", tmp_path / "e.npy", "--model", "small-grey:8x6") == 2
+
+    assert name.partition("/")[0] in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "mine"
+    assert not (tmp_path / "e.npy").exists()

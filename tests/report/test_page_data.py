@@ -653,7 +653,7 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
     data = data_of(page(folder))
     assert data["lists"] == {}
     assert data["shown"]["queries"] == 0
-    assert "without details.parquet" in data["shown"]["rule"]
+    assert "evaluate with details=True" in data["shown"]["rule"]
     assert len(data["queries"]["id"]) == 12
 
 

@@ -274,8 +274,10 @@ def test_bytes_depend_neither_on_the_order_of_rows_nor_on_that_of_runs(tmp_path:
         shuffled.append({query: dict(dice.sample(list(run[query].items()), len(run[query]))) for query in queries})
 
     for method, how in [("rrf", None), ("borda", None), ("combsum", "z-score"), ("combmnz", "sum"), ("combanz", "max")]:
-        rankwell.write_run(fuse(world, method=method, normalise=how), tmp_path / "one.run")
-        rankwell.write_run(fuse([shuffled[at] for at in (2, 0, 3, 1)], method=method, normalise=how), tmp_path / "other.run")
+        rankwell.write_run(fuse(world, method=method, normalise=how), tmp_path / "one.run", overwrite=True)
+        rankwell.write_run(
+            fuse([shuffled[at] for at in (2, 0, 3, 1)], method=method, normalise=how), tmp_path / "other.run", overwrite=True
+        )
         assert (tmp_path / "one.run").read_bytes() == (tmp_path / "other.run").read_bytes()
 
 

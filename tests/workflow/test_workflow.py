@@ -248,3 +248,14 @@ def test_a_place_that_cannot_be_written_is_one_error(result: Any, tmp_path: Path
         assert ascii(name)[1:4] in str(caught.value)
     assert {path.name for path in tmp_path.iterdir()} == {"file", "one.run"}
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_page_without_lists_names_the_remedy_in_the_users_words(tmp_path: Path):
+    result = rw.evaluate(QRELS, RUNS, ["RR"]).save(tmp_path / "out")
+
+    page = result.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    code, _, err = in_process(["report", str(tmp_path / "out"), "-o", str(tmp_path / "typed.html")])
+
+    assert code == 0, err
+    assert "No lists: the results have none; evaluate with details=True." in page
+    assert "No lists: the results have none; evaluate with -o." in (tmp_path / "typed.html").read_text(encoding="utf-8")

@@ -102,3 +102,53 @@ def test_bad_input_is_one_short_exception(folder: Path, call: Callable[[], objec
         call()
     assert "\n" not in str(caught.value)
     assert not (folder / "a.csv").exists()
+
+
+@pytest.mark.parametrize(("name", "read", "write"), [("a.run", "ranking", "run"), ("qrels.txt", "judgments", "judgments")])
+def test_what_is_in_memory_replaces_a_file_only_on_request(folder: Path, name: str, read: str, write: str):
+    table = getattr(rw, f"read_{read}")(name)
+    save, written = getattr(rw, f"write_{write}"), folder / f"new-{name}"
+    assert save(table, written, format="trec") == "trec"
+    Path(name).write_bytes(before := b"mine\n")
+
+    with pytest.raises(rw.BadUsage, match=rf"{name} exists; name another file, or pass overwrite=True\.$"):
+        save(table, name)
+
+    assert Path(name).read_bytes() == before
+    assert save(table, name, overwrite=True) == "trec"
+    assert Path(name).read_bytes() == written.read_bytes()
+    with pytest.raises(rw.BadUsage, match=rf"write_{write} writes .* found a mapping"):
+        save({"q": {"a": 1}}, "new.csv")
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_runs_and_judgments_come_out_as_frames(package: str, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip(package)
+    run = rw.read_ranking({"q1": {"a": 2.0, "b": 1.0}, "q2": {"ä": 0.5}})
+    judged = rw.Judgments.from_rows(["q", "q"], ["a", "b"], [1, 0], aspects=["1", "2"])
+    for table in (run, judged, rw.read_ranking({"q": {}})):
+        frame = getattr(table, f"to_{package}")()
+        cells = frame.to_dict(as_series=False) if package == "polars" else frame.to_dict(orient="list")
+        assert cells == table.to_columns()
+        number = list(frame.columns)[-1]
+        assert str(frame[number].dtype).lower() == "float64"
+
+    assert rw.read_ranking(getattr(run, f"to_{package}")()).to_dict() == run.to_dict()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(rw.MissingExtra, match=f"pip install {package}"):
+        getattr(run, f"to_{package}")()
+
+
+def test_true_neighbours_in_hdf5_are_converted(folder: Path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("gt.hdf5", "w") as file:
+        file["neighbors"] = [[3, 1], [0, -1]]
+
+    done = rw.convert("gt.hdf5", "gt.json")
+
+    assert (done.holds, done.source_format, done.rows) == ("judgments", "hdf5", 3)
+    assert "gt.hdf5: hdf5 is read as judgments; holds='run' reads it as a run" in done.notes
+    assert rw.read_judgments("gt.json").to_dict() == rw.read_judgments("gt.hdf5").to_dict()
+    assert rw.convert("gt.hdf5:1", "gt.qrels").rows == 2
+    assert rw.convert("gt.hdf5", "gt.run", holds="run").holds == "run"
+    assert rw.read_ranking("gt.run").to_dict() == {"0": {"3": -1.0, "1": -2.0}, "1": {"0": -1.0}}

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.options import InputData, Option
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.io import files as io
 from rankwell.report.present import Aside, Output
 from rankwell.store import STDIN, Head, Source, split_part
@@ -56,7 +56,7 @@ def convert(
     target_format
         Name of the target's format, where its suffix does not determine it.
     holds
-        Whether the source holds a run or judgments, where its content does not determine it.
+        Whether the source holds a run or judgments, where its content does not determine it; neighbours in HDF5 are judgments.
     query_texts
         Texts of queries, for formats that name a query by its text; those beside the source by default.
     graded_by
@@ -90,9 +90,9 @@ def convert_file(
         raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
     place, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(place) else Source(place)
-    known = holds or ("judgments" if opened is None else _kind(Head.of(opened), source_format))
+    known, doubt = (holds or "judgments", "") if holds or opened is None else _kind(Head.of(opened), source_format)
     called = str(place) if opened is None else opened.name
-    request = io.Request(duplicates=duplicates, graded_by=graded_by)
+    request = io.Request(notes=[doubt] if doubt else [], duplicates=duplicates, graded_by=graded_by)
     table, name = io.read_as(f"{place}:{part}" if part else opened or place, known, source_format, request)
     read_with = io.FORMATS[f"{name} {known}"]
     if graded_by == "model" and not read_with.models:
@@ -136,13 +136,16 @@ def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str
     return found, f"queries go by their texts in {place}"
 
 
-def _kind(head: Head, name: str | None) -> Literal["run", "judgments"]:
-    """Whether content is a run or judgments. Raises BadUsage where it may be either."""
-    head.refuse_foreign()
+def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], str]:
+    """Whether content is a run or judgments, and a note where that is presumed. Raises BadUsage where it may be either."""
+    io.refuse_foreign(head, "run", "judgments")
     sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
-    for each, entry in io.scored(head):
-        if name is None or name.partition(":")[0] == entry.name:
-            sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
+    entries = [each for each in io.scored(head) if name is None or name.partition(":")[0] == each[1].name]
+    for each, entry in entries:
+        sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
     if sure["run"] == sure["judgments"]:
+        if presumed := next((entry for _, entry in entries if entry.presumed), None):
+            note = f"{head.name}: {presumed.name} is read as {presumed.holds}; {flag('--holds', 'run')} reads it as a run"
+            return "judgments", note
         raise BadUsage(f"{head.name}: {head.seen} may be a run or judgments; say which of them it is.")
-    return "run" if sure["run"] > sure["judgments"] else "judgments"
+    return "run" if sure["run"] > sure["judgments"] else "judgments", ""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import rankwell
 from rankwell.encoders import TextEncoder
-from rankwell.encoders.runs import check_made_by, write_manifest, write_vectors
+from rankwell.encoders.runs import check_made_by, refuse_foreign, write_beside, write_vectors
 from rankwell.errors import BadUsage, Unfinished
-from rankwell.io.matrices import write_ids
+from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
 from rankwell.parts.execution import PartOptions, carry_out
@@ -42,10 +42,11 @@ def encode(
     model
         Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs --fit.
     overwrite
-        Replace a file that was made from other texts or in another way.
+        Replace vectors that were made from other texts or in another way, and other files of these names.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
+    refuse_foreign(output, IDS_BESIDE, [texts, *filter(None, [options.fit])], overwrite=overwrite or output.exists())
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
         content = content or encoder_texts(texts, options)
@@ -94,8 +95,7 @@ def _written(
             return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
 
         def _finish(digest: str) -> None:
-            write_ids(output, ids)
-            write_manifest(output, manifest, digest)
+            write_beside(output, manifest, digest, ids_content(ids), IDS_BESIDE)
 
         resumed = write_vectors(
             encoder,

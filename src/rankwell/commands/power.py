@@ -17,6 +17,7 @@ from rankwell.report.present import FormatOption, InputPlace, Output
 from rankwell.stats import MIN_QUERIES, check_level
 from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
 from rankwell.stats.intervals import student_quantile
+from rankwell.stats.verdicts import NOTHING_TESTED
 
 _RESAMPLES = 400
 
@@ -58,9 +59,13 @@ def power(
     named = [split_name(place) for place in folders]
     gathered = from_folders([(name, read_results(Path(place))) for name, place in named], details=False)
     comparison = align_values(gathered.values, gathered.row_attributes, gathered.origin.better, measure)
+    directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]
+    undirected = list(dict.fromkeys(matrix.label for matrix in comparison.matrices if matrix.better == "neither"))
+    if not directed:
+        raise NothingToEvaluate(NOTHING_TESTED.format(", ".join(undirected)))
     rows = [
         row
-        for matrix in comparison.matrices
+        for matrix in directed
         for earlier, later in combinations(matrix.runs, 2)
         if (row := _row(matrix, (later, earlier), (difference, level, power, seed), plain=format == "table")) is not None
     ]
@@ -68,7 +73,8 @@ def power(
         raise NothingToEvaluate(f"fewer than {MIN_QUERIES} queries count for two runs; power is not known from so few.")
     rule = f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
     text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=(*gathered.origin.notes, rule))
+    left_out = [f"{', '.join(undirected)}: neither higher nor lower values are better; not forecast"] if undirected else []
+    return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
 
 
 def _row(

@@ -269,3 +269,7 @@ def find_command(arguments: Sequence[str]) -> Words:
 def command_function(words: Words) -> Callable[..., Any]:
     """The function of a command."""
     return getattr(importlib.import_module(_commands()[words].module), words[-1].replace("-", "_"))
+
+
+DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
+"""Displays of results and tables, which `report/` has and the core does not import: pages of notebooks, charts, data frames."""

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType, MethodType
 from typing import Any
 
-from rankwell.core.catalogue import Catalogue
+from rankwell.core.catalogue import DISPLAYS, Catalogue
 
-DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
 display = DISPLAYS.register
 """Registers a function of a result as the display of this name."""
 

@@ -128,17 +128,27 @@ def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: M
     outputs = {Path(given[name]): own for name, own in written.items() if given.get(name) is not None}
     others = [value for name, each in given.items() if name not in written for value in _flat(each)]
     for path in filter(Path.is_file, outputs):
-        if any(place.exists() and place.samefile(path) for value in others for place in _places(value)):
-            raise BadUsage(f"{path} is an input of this command; name another file to write.")
+        refuse_input(path, others)
         if not allowed and not _is_own(path, outputs[path]):
-            raise BadUsage(f"{path} exists; name another file, or {flag('--overwrite', True)}.")
+            raise exists_error(path)
     return [path for path, own in outputs.items() if not (path.is_file() and _is_own(path, own))]
+
+
+def exists_error(path: Path) -> BadUsage:
+    """The error of a file that a command or function would replace without being allowed to."""
+    return BadUsage(f"{path} exists; name another file, or {flag('--overwrite', True)}.")
 
 
 def _is_own(path: Path, words: str) -> bool:
     """Whether the beginning of a file has the words that a command writes there; nothing has no words."""
     with path.open("rb") as stream:
         return bool(words) and words.encode() in stream.read(1000)
+
+
+def refuse_input(path: Path, inputs: Iterable[str | Path]) -> None:
+    """Raises BadUsage for a file to write that one of the places to read means."""
+    if any(place.exists() and place.samefile(path) for value in inputs for place in _places(value)):
+        raise BadUsage(f"{path} is an input of this command; name another file to write.")
 
 
 def _flat(value: Any) -> Iterable[str | Path]:

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.workers import in_threads
+from rankwell.core.options import exists_error, refuse_input
 from rankwell.core.tables import Floats
 from rankwell.core.tables.arrays import read_npy
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.documents import read_json
 from rankwell.encoders import ImageEncoder, Singles, TextEncoder
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
-from rankwell.store import Cache, Source, write_text
+from rankwell.store import Cache, Source, refuse_blocked, write_text
+
+_MANIFEST = ".manifest.json"
 
 
 class Failure(NamedTuple):
@@ -192,23 +195,80 @@ class _Encoding:
         return vector
 
 
-def write_manifest(path: Path, manifest: Mapping[str, Any], digest: str) -> None:
-    """Writes the manifest beside a file of vectors that has this digest, or will have it."""
-    whole = {**manifest, "vectors": digest}
-    write_text(path.with_suffix(".manifest.json"), json.dumps(whole, indent=2, sort_keys=True) + "\n")
+def write_beside(
+    path: Path, manifest: Mapping[str, Any], digest: str, contents: Mapping[str, str], suffixes: Sequence[str]
+) -> None:
+    """Writes the files beside vectors that will have this digest: the manifest, which claims them, then the others.
+
+    contents: by suffix. suffixes: of all files that there may be beside earlier vectors; those without content are removed.
+    """
+    for suffix in suffixes:
+        path.with_suffix(suffix).unlink(missing_ok=True)
+    files = {path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()}
+    whole = {**manifest, "files": files, "vectors": digest}
+    write_text(path.with_suffix(_MANIFEST), json.dumps(whole, indent=2, sort_keys=True) + "\n")
+    for suffix, content in contents.items():
+        write_text(path.with_suffix(suffix), content)
+
+
+def _digest(content: str) -> str:
+    return "sha256:" + hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or another file."""
+    found: Any = None
+    with suppress(BadInput, OSError):
+        found = read_json(Source(path.with_suffix(_MANIFEST)))
+    if not isinstance(found, dict) or not {"rankwell", "encoder", "vectors"} <= found.keys():
+        return {}
+    return found if isinstance(found.get("files"), dict) else {}
+
+
+def refuse_foreign(path: Path, suffixes: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
+    """Raises BadUsage for files beside a file of vectors that writing it would replace and that an earlier run did not write.
+
+    Such a run's are its manifest, the files that have the digests in it, and, where it did not end, `PATH.part`. suffixes: of the
+    files beside it. inputs: what the command reads, which is not replaced with `overwrite` either.
+    """
+    manifest = _manifest(path)
+    places = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
+    for place in sorted(each for each in places if each.exists()):
+        refuse_blocked(place)
+        refuse_input(place, inputs)
+        is_own = bool(manifest) if place.name.endswith(_MANIFEST) else manifest.get("files", {}).get(place.name) == _found(place)
+        if not (is_own or overwrite):
+            raise exists_error(place)
+    part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+    for place in (part, plan):
+        if place.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
+            raise BadUsage(f"{place} is not of an earlier run of this command, which keeps its vectors there; move it elsewhere.")
+
+
+def _found(place: Path) -> str:
+    return Source(place).digest() if place.is_file() else ""
+
+
+def _is_plan(plan: Path) -> bool:
+    """Whether a file is the plan of a part of vectors."""
+    try:
+        first = json.loads(plan.read_text("utf-8").partition("\n")[0])
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and {"chunk", "dtype", "shape"} <= first.keys()
 
 
 def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
-    """Raises BadUsage where a file of vectors has another manifest beside it, or is not the file that the manifest describes."""
-    beside = path.with_suffix(".manifest.json")
-    found: Any = None
-    with suppress(BadInput, OSError):
-        found = read_json(Source(beside))
-    if not isinstance(found, dict) or found != {**json.loads(json.dumps(manifest)), "vectors": found.get("vectors")}:
+    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not those that it describes."""
+    found = _manifest(path)
+    expected = {**json.loads(json.dumps(manifest)), **{name: found.get(name) for name in ("files", "vectors")}}
+    if found != expected:
         other = f"was made from other {what} or in another way"
         raise BadUsage(f"{path} is there and {other}; name another file, or {flag('--overwrite', True)}.")
-    if found["vectors"] != Source(path).digest():
-        raise BadUsage(f"{path} is not the file that {beside.name} describes; name another file, or {flag('--overwrite', True)}.")
+    for place, digest in [(path, found["vectors"]), *((path.with_name(name), each) for name, each in found["files"].items())]:
+        if digest != _found(place):
+            beside = path.with_suffix(_MANIFEST).name
+            raise BadUsage(f"{place} is not the file that {beside} describes; name another file, or {flag('--overwrite', True)}.")
 
 
 def write_vectors(
@@ -272,6 +332,8 @@ class _Part:
         if resume and self.file.exists() and self.plan.exists():
             first, *known = self.plan.read_text("utf-8", "replace").split("\n")
             known = known if first == whole else []
+        if not known:
+            write_text(self.plan, f"{whole}\n")
         head = io.BytesIO()
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(head, header)

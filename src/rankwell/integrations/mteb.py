@@ -10,7 +10,7 @@ from rankwell.evaluation.results import Results
 from rankwell.integrations.folders import folder_of
 from rankwell.io.result_folder import read_results, read_summary
 from rankwell.store import write_text
-from rankwell.workflow.writing import writing
+from rankwell.workflow.writing import writing_file
 
 
 def write_task_result(
@@ -49,9 +49,7 @@ def write_task_result(
     empty = dict.fromkeys(("mteb_version", "evaluation_time", "kg_co2_emissions", "date"))
     content = {"dataset_revision": revision, "task_name": task, **empty, "scores": {split: [entry]}}
     target = Path(path)
-    with writing(target, overwrite=overwrite):
-        if target.exists() and not overwrite:
-            raise BadUsage(f"{target} exists; name another file, or pass overwrite=True.")
+    with writing_file(target, overwrite=overwrite):
         write_text(target, json.dumps(content, indent=2) + "\n")
 
 

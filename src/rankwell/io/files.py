@@ -101,7 +101,7 @@ class Format(NamedTuple):
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
     a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
-    grades of a model beside those of people.
+    grades of a model beside those of people. presumed: whether `convert` takes content that may as well be a run as judgments.
     """
 
     name: str
@@ -120,6 +120,7 @@ class Format(NamedTuple):
     folder: str = ""
     by_text: bool = False
     models: bool = False
+    presumed: bool = False
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""
@@ -461,13 +462,19 @@ def _no_columns(column: str, found: str) -> str:
     return f"{flag('--grade-column', column)}: {found}, which has no named columns; leave it out, or name a table."
 
 
+def refuse_foreign(head: Head, *holds: Holds) -> None:
+    """Raises BadInput for content of another kind than the formats of these, of which some are not text."""
+    known = (each.magic for kind in holds for each in formats(kind))
+    if b"\0" not in head.raw[:4096] or not any(magic and head.raw.startswith(magic) for magic in known):
+        head.refuse_foreign()
+
+
 def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     """The format that the content has, a table where a column is named; a doubt about it is added to the notes.
 
     Raises BadInput for content of another kind.
     """
-    if b"\0" not in head.raw[:4096] or not any(each.magic and head.raw.startswith(each.magic) for each in formats(holds)):
-        head.refuse_foreign()
+    refuse_foreign(head, holds)
     tables = [(each.confidence(head), each) for each in formats(holds) if each.columns] if request.grade_column else []
     if tables and (table := max(tables, key=lambda each: each[0]))[0] > 0:
         return table[1]

@@ -133,16 +133,23 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
     return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 
-def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
-    """Writes ids beside vectors, one a line, a JSON list where one has a line break; removes those of an earlier file."""
-    lines, listed = (path.with_suffix(suffix) for suffix in IDS_BESIDE)
-    broken = ids is not None and any("\n" in name or "\r" in name for name in ids)
-    chosen = None if ids is None else listed if broken else lines
-    if ids is not None and chosen is not None:
-        write_text(chosen, json.dumps(list(ids), ensure_ascii=False) + "\n" if broken else "".join(f"{name}\n" for name in ids))
-    for other in {lines, listed} - {chosen}:
-        other.unlink(missing_ok=True)
-    return chosen
+def ids_content(ids: Sequence[str] | None) -> dict[str, str]:
+    """What the files beside vectors have that hold their ids, by suffix: one a line, a JSON list where one has a line break."""
+    lines, listed = IDS_BESIDE
+    if ids is None:
+        return {}
+    if any("\n" in name or "\r" in name for name in ids):
+        return {listed: json.dumps(list(ids), ensure_ascii=False) + "\n"}
+    return {lines: "".join(f"{name}\n" for name in ids)}
+
+
+def write_ids(path: Path, ids: Sequence[str] | None) -> None:
+    """Writes ids beside vectors, and removes those of an earlier file."""
+    contents = ids_content(ids)
+    for suffix, content in contents.items():
+        write_text(path.with_suffix(suffix), content)
+    for suffix in set(IDS_BESIDE) - contents.keys():
+        path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _ids(ids: Any) -> list[str]:

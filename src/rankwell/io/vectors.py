@@ -160,7 +160,7 @@ def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str],
     return list(map(str, rows.tolist())), list(map(str, near[rows, ranks].tolist())), ranks + 1
 
 
-@file_format("hdf5", "judgments", magic=_HDF5, parts=True)
+@file_format("hdf5", "judgments", magic=_HDF5, parts=True, presumed=True)
 def read_true_neighbours(source: Source, request: Request) -> Judgments:
     """Each query's nearest neighbours in ann-benchmarks' HDF5 (`neighbors`), all relevant, for recall; ids are positions.
 

@@ -172,6 +172,12 @@ class Cache:
         if not (self._folder / "maker.json").exists():
             write_text(self._folder / "maker.json", identity + "\n")
 
+    @staticmethod
+    def is_one(folder: Path) -> bool:
+        """Whether a folder holds nothing but what caches keep: a folder for each maker, named by its digest."""
+        names = [each.name if each.is_dir() else "" for each in folder.iterdir()]
+        return all(len(name) == 32 and not set(name) - set("0123456789abcdef") for name in names)
+
     def _place(self, digest: str) -> Path:
         bare = digest.removeprefix("sha256:")
         return self._folder / bare[:2] / bare[2:]

@@ -93,8 +93,9 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
 
 @STEPS.register("save")
 def save(result: Results, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Results:
-    """The results themselves, after writing them into a folder, as `-o` does, a comparison with its tables.
+    """The results themselves, after writing them into a folder that every command reads, a comparison with its tables.
 
+    The lists of single queries, `details.parquet` of `-o`, are in it after `details=True`.
     Raises BadUsage for a folder with files that are not of earlier results, and for one that cannot be written; without
     `overwrite`, for results that were changed.
     """

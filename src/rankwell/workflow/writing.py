@@ -4,7 +4,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankwell.core.options import overwriting
+from rankwell.core.options import exists_error, overwriting
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadUsage, kind_of
+from rankwell.io import files as io
 from rankwell.store import writing_to
 
 
@@ -13,3 +17,42 @@ def writing(place: Path, *, overwrite: bool) -> Generator[None]:
     """As `writing_to` and `overwriting`, for an argument `overwrite`."""
     with writing_to(place), overwriting(overwrite):
         yield
+
+
+@contextmanager
+def writing_file(path: Path, *, overwrite: bool) -> Generator[None]:
+    """As `writing`, for a single file. Raises BadUsage, without `overwrite`, for a file that is there."""
+    with writing_to(path), overwriting(overwrite, keeping=True):
+        if path.is_file() and not overwrite:
+            raise exists_error(path)
+        yield
+
+
+def write_run(ranking: Ranking, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
+    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz` and `.zst` compress).
+
+    format: where the suffix does not name it. overwrite: replace a file that is there.
+    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an unknown format.
+
+    >>> import tempfile
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rw.write_run(rw.read_ranking({"q1": {"d1": 2.5}}), Path(folder, "a.run"))
+    'trec'
+    """
+    if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadUsage(f"write_run writes a Ranking, found {kind_of(ranking)}; read it with read_ranking.")
+    with writing_file(Path(path), overwrite=overwrite):
+        return io.write_run(ranking, path, format=format)
+
+
+def write_judgments(judgments: Judgments, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
+    """Writes judgments whole or not at all; returns the format's name, which the suffix decides.
+
+    format: where the suffix does not name it. overwrite: replace a file that is there.
+    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an unknown format.
+    """
+    if not isinstance(judgments, Judgments):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadUsage(f"write_judgments writes Judgments, found {kind_of(judgments)}; read them with read_judgments.")
+    with writing_file(Path(path), overwrite=overwrite):
+        return io.write_judgments(judgments, path, format=format)

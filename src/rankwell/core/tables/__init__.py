@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 
@@ -256,7 +257,7 @@ class QueryRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgments(QueryRows):
+class Judgments(Framed, QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no order of input rows shows.
 
     queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
@@ -327,7 +328,7 @@ class Judgments(QueryRows):
         return {query: dict(zip(flat.items[own], numbers[own], strict=True)) for query, own in rows}
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns query, item and grade, and aspect where there is one, of which any library makes a data frame."""
+        """The columns query, item and grade, and aspect where there is one; `to_pandas`, `to_polars` give data frames."""
         aspects = {} if self.aspects is None else {"aspect": list(self.aspects)}
         return {"query": self.row_queries, **aspects, "item": list(self.items), "grade": self.grades.tolist()}
 

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, QueryRows, RankCounts, TieRule, offsets_by, offsets_of, owners_of
+from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id
 
@@ -14,7 +15,7 @@ Id = TypeVar("Id", str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking(QueryRows):
+class Ranking(Framed, QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order they were given.
 
     queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids.
@@ -64,7 +65,7 @@ class Ranking(QueryRows):
         return {query: dict(zip(self.items[own], numbers[own], strict=True)) for query, own in rows}
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns query, item and score, of which any library makes a data frame: `pandas.DataFrame(run.to_columns())`."""
+        """The columns query, item and score; `to_pandas`, `to_polars` give data frames."""
         return {"query": self.row_queries, "item": list(self.items), "score": self.scores.tolist()}
 
     def _refuse_bad_rows(self, rows: list[int], *, repeated: bool) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from rankwell import report
 from rankwell.core.display import Chart, display
 from rankwell.core.registry import suggest
+from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report.charts import CHARTS, ChartData
@@ -143,16 +144,16 @@ def to_columns(result: Results, table: str) -> dict[str, list[Any]]:
 
 
 @display("pandas")
-def to_pandas(result: Results, table: str) -> Any:
-    """A table of a result as a pandas data frame; numbers that are undefined are NaN. Raises MissingExtra without pandas."""
+def to_pandas(result: Results | Framed, table: str) -> Any:
+    """A run, judgments or a table of a result in pandas; numbers that are undefined are NaN. Raises MissingExtra without it."""
     pandas = _package("pandas")
     columns = _columns_of_table(result, table)
     return pandas.DataFrame({name: pandas.Series(_without_gaps(kind, cells)) for name, (kind, cells) in columns.items()})
 
 
 @display("polars")
-def to_polars(result: Results, table: str) -> Any:
-    """A table of a result as a Polars data frame; what is undefined is null. Raises MissingExtra without Polars."""
+def to_polars(result: Results | Framed, table: str) -> Any:
+    """A run, judgments or a table of a result in Polars; what is undefined is null. Raises MissingExtra without it."""
     polars = _package("polars")
     types = {"float": "Float64", "int": "Int64", "bool": "Boolean", "text": "String", "nothing": "Null"}
     columns = [
@@ -171,8 +172,11 @@ def _package(name: str) -> Any:
         raise MissingExtra(f"this data frame is made by {name}, which is not installed: pip install {name}.") from error
 
 
-def _columns_of_table(result: Results, table: str) -> dict[str, tuple[str, np.ndarray]]:
+def _columns_of_table(result: Results | Framed, table: str) -> dict[str, tuple[str, np.ndarray]]:
     """The kind and cells of each column of a table: NaN in floats, None in others where undefined, `nothing` for no cell."""
+    if isinstance(result, Framed):
+        columns = result.to_columns()
+        return {name: _column("float" if name in ("score", "grade") else "text", cells) for name, cells in columns.items()}
     if table == "per_query":
         columns, types = per_query_columns(result.values, result.query_attributes)
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}

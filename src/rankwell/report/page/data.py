@@ -9,7 +9,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.core.tables import Bools, Floats, sort_ids
 from rankwell.documents import parse_json
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import figure, plain, rule_pairs
@@ -96,7 +96,8 @@ def page_data(source: PageSource) -> PageData:
         cuts = (cut for cut in (summaries.cutoff_of(key.measure) for key in measures) if cut and cut < MOST_RESULTS)
         overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
         items = items_of(source, tables)
-        lists, shown, rule = dict[int, Rows](), list[int](), "No lists: the results were kept without details.parquet."
+        lists, shown = dict[int, Rows](), list[int]()
+        rule = f"No lists: the results have none; evaluate with {flag('-o', True, name='details').removeprefix('pass ')}."
         if overview is not None and not (overview.retrieved.any() or overview.relevant.any()):
             # Pairs, say, are not ranked.
             overview, rule = None, ""

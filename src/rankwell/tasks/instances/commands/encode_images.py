@@ -14,14 +14,16 @@ import numpy as np
 import rankwell
 from rankwell import report
 from rankwell.encoders import ImageEncoder, ImageSettings, load_image_encoder
-from rankwell.encoders.runs import EncodedImages, check_made_by, digests, encode_images, write_manifest
+from rankwell.encoders.runs import EncodedImages, check_made_by, digests, encode_images, refuse_foreign, write_beside
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.matrices import write_ids
+from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.media.images import list_media
 from rankwell.report.present import Aside, Output, OutputPath, Progress
-from rankwell.store import Source, refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing
 from rankwell.tasks.instances.formats import read_images
+
+_TABLE = ".images.csv"
 
 
 def images(
@@ -57,11 +59,12 @@ def images(
         Folder in which vectors are kept by the content of each image, for other data sets as well. Without it they are kept
         until the file is whole, so that an interrupted run resumes.
     overwrite
-        Replace a file that was made from other images or in another way.
+        Replace vectors that were made from other images or in another way, and other files of these names.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_blocked(output)
+    refuse_foreign(output, (_TABLE, *IDS_BESIDE), [images], overwrite=overwrite or output.exists())
     ids, paths = _listed(images, root)
     encoder = load_image_encoder(model, settings)
     # The SHA-256 over every image's id and content, in order.
@@ -122,9 +125,8 @@ def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], outp
     with replacing(output) as draft:
         np.save(draft, found.embeddings.vectors, allow_pickle=False)
         output.unlink(missing_ok=True)
-        write_text(output.with_suffix(".images.csv"), report.render_rows(rows, "csv"))
-        write_ids(output, found.embeddings.ids)
-        write_manifest(output, manifest, Source(draft).digest())
+        contents = {_TABLE: report.render_rows(rows, "csv"), **ids_content(found.embeddings.ids)}
+        write_beside(output, manifest, Source(draft).digest(), contents, (_TABLE, *IDS_BESIDE))
 
 
 def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
@@ -135,7 +137,7 @@ def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[st
         notes.append("nothing says all that decides these vectors, so that none is kept for a run that goes on")
     if found.failures:
         first = found.failures[0]
-        where = output.with_suffix(".images.csv")
+        where = output.with_suffix(_TABLE)
         total = found.embeddings.n + len(found.failures)
         notes.append(f"without a vector: {len(found.failures)} of {total} images (see {where}); first {first.message}")
     median = float(np.median(found.seconds))
