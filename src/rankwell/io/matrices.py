@@ -134,7 +134,7 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
 
 
 def ids_content(ids: Sequence[str] | None) -> dict[str, str]:
-    """What the files beside vectors have that hold their ids, by suffix: one a line, a JSON list where one has a line break."""
+    """The content of the file of ids beside vectors, by its suffix: one id a line, a JSON list where one has a line break."""
     lines, listed = IDS_BESIDE
     if ids is None:
         return {}
