@@ -36,6 +36,24 @@ def kind_of(value: object) -> str:
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
 
 
+def count_of(n: int, one: str, several: str = "") -> str:
+    """A count with its words: `one` for 1, else `several`, by default the same with an s.
+
+    >>> count_of(1, "item"), count_of(2, "item"), count_of(0, "item has", "items have")
+    ('1 item', '2 items', '0 items have')
+    """
+    return f"{n} {one if n == 1 else several or one + 's'}"
+
+
+def sentence(text: str) -> str:
+    """The message of another program with a full stop, where it has no end of its own.
+
+    >>> sentence("ValueError: boom"), sentence("Is it up?")
+    ('ValueError: boom.', 'Is it up?')
+    """
+    return text if text.rstrip().endswith((".", "!", "?", "…")) else f"{text.rstrip()}."
+
+
 _TYPED = "RANKWELL_TYPED"
 
 

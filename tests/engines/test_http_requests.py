@@ -170,6 +170,19 @@ def test_secrets_are_sent_and_never_shown(request_of: Callable[..., Any], monkey
         request_of(Reply(HITS), headers.replace("${SEARCH_KEY}", "hunter2") + BODY + RESULTS)
 
 
+def test_the_description_has_the_address_of_the_file_with_secrets_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SEARCH_PASSWORD", "hunter2")
+    address = "http://app:${SEARCH_PASSWORD}@127.0.0.1:1"
+    (tmp_path / "endpoint.toml").write_text(f'url = "{address}"\n{BODY}{RESULTS}')
+
+    described, given = (
+        open_engine(str(tmp_path / "endpoint.toml"), options).describe() for options in ({}, {"url": "http://127.0.0.1:2"})
+    )
+
+    assert described["connect"]["url"] == address
+    assert given["connect"]["url"] == "http://127.0.0.1:2"
+
+
 def test_a_password_in_the_address_is_basic_authorization(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SEARCH_PASSWORD", "a%20b%40c")
     with ScriptedServer(lambda *_: Reply(HITS)) as server:

@@ -51,6 +51,7 @@ def test_ids_alone_have_no_similarity():
 
     assert [each.item for each in found] == ["a", "7", "c", "9"]
     assert all(math.isnan(each.similarity) for each in found)
+    assert math.isnan(EngineObject.of(engine([("a", None)])).ask("q", 5)[0].similarity)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ def test_the_p_value_is_one_over_the_largest_capital() -> None:
     values = setting_statistics.recalls(np.random.default_rng(7), 0.95, 80)
 
     assert exceeds_p(values, 0.8) == pytest.approx(1 / capital(drawn(values), 0.8, 0.975), rel=1e-9)
+    of_five = lower_bound(values, tests=5)
+    assert exceeds_p(values, of_five - 1e-6) <= 0.005 < exceeds_p(values, of_five + 1e-6)
     assert exceeds_p(values, lower_bound(values) - 1e-6) <= 0.025 < exceeds_p(values, lower_bound(values) + 1e-6)
 
 

@@ -90,6 +90,9 @@ class _HttpEngine(Engine):
         written = table.get("url", "")
         refuse_literal("url", written)
         self.url = opening.connect["url"] or opening.secrets.expand(written)
+        if not opening.connect["url"]:
+            # The description has the address of the file, secrets by their names.
+            self.opening = replace(opening, shown={**opening.shown, "url": written})
         if not self.url:
             raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
         password = urlsplit(self.url).password

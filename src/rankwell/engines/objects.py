@@ -33,7 +33,7 @@ _IDS, _SCORES = ("slice_id", "id", "doc_id", "docno", "node_id"), ("similarity",
 _DISTANCES = ("distance",)
 _EXPECTED = (
     "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, distance), ids alone, "
-    "or (id, score) pairs"
+    "or (id, score) pairs, of which a score may be None"
 )
 
 
@@ -101,7 +101,7 @@ class EngineObject:
             pair: list[Any] = list(result)
             if len(pair) != 2:
                 raise BadInput(f"{where} has {len(pair)} parts; expected {_EXPECTED}.")
-            return EngineResult(_text(pair[0], where), _number(pair[1], where))
+            return EngineResult(_text(pair[0], where), math.nan if pair[1] is None else _number(pair[1], where))
         item = self._own_id(result) if self.id_field else _part(result, _IDS)
         score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
         if item is None:

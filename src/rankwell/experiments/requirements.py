@@ -253,8 +253,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     off = off if float(off) else f"{farthest:.4g}"
     missed = "" if passed else f": {off} too {'high' if above > 0 else 'low'}" if farthest else ": equal is not enough"
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
-    named = f"{figure} of the mean" if figure in ("ci_low", "ci_high") else figure
-    about = f"{about_row(row['run'], row['label'], part)}: {named} is {shown}{counted}, required {bounds}{missed}"
+    subject = f"{about_row(row['run'], row['label'], part)}{_named(row, figure, results)}"
+    about = f"{subject} is {shown}{counted}, required {bounds}{missed}"
     return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
 
 
@@ -267,6 +267,14 @@ def part_of_row(row: Row, results: SummaryFigures) -> str:
 def about_row(run: str, measure: str, part: str) -> str:
     """The subject of a sentence about a row."""
     return f"{run} {measure} ({part})" if part else f"{run} {measure}"
+
+
+def _named(row: Row, figure: str, results: SummaryFigures) -> str:
+    """The name of a figure after its row; a percentile, as any figure of the whole, is not a mean of queries."""
+    is_of_queries = not results.values or values_behind(row, results.values, results.row_attributes) is not None
+    if figure == "mean":
+        return ": mean" if is_of_queries else ""
+    return f": {figure} of the mean" if figure in ("ci_low", "ci_high") and is_of_queries else f": {figure}"
 
 
 def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:

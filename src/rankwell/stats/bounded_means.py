@@ -13,12 +13,13 @@ _STEPS = 40
 """Halvings of the interval of candidate means: to 1e-12."""
 
 
-def lower_bound(values: Floats, *, level: float = 0.975, seed: int = 0) -> float:
+def lower_bound(values: Floats, *, level: float = 0.975, tests: int = 1, seed: int = 0) -> float:
     """The lower confidence bound of the mean of values between 0 and 1, one-sided; below 1 even where every value is 1.
 
     It is at most the mean with a chance of at least `level`, for any number of independent values and whatever their
     distribution. A gambler bets on every value in turn that it is above a candidate mean; the bound is the least candidate
-    against which the capital never reaches 1 / (1 - level). values: (n,) in any order; they are drawn in one of the seed's.
+    against which the capital never reaches 1 / (1 - level), of several `tests` (Bonferroni) that number of times as much. values:
+    (n,) in any order; they are drawn in one of the seed's.
     Without values it is 0. Raises BadInput for a value outside 0 to 1, BadUsage for a level outside (0, 1).
     Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, sections 4 and B.1.
     """
@@ -27,7 +28,7 @@ def lower_bound(values: Floats, *, level: float = 0.975, seed: int = 0) -> float
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if _log_capital(drawn, bets, middle) >= -math.log1p(-level):
+        if _log_capital(drawn, bets, middle) >= math.log(tests) - math.log1p(-level):
             low = middle
         else:
             high = middle
@@ -43,7 +44,7 @@ def interval(values: Floats, *, level: float = 0.95, seed: int = 0) -> tuple[flo
 def exceeds_p(values: Floats, target: float, *, level: float = 0.975, seed: int = 0) -> float:
     """The p-value of the hypothesis that the mean is at most `target`: one over the largest capital that the bets reach.
 
-    It is at most 1 - level exactly where `lower_bound` at that level is at least the target, except for rounding.
+    It is at most (1 - level) / tests exactly where `lower_bound` with these is at least the target, except for rounding.
     Raises as `lower_bound`.
     """
     check_level(level)

@@ -13,7 +13,7 @@ from rankwell.engines import Engine, EngineFamily, EngineHits, EngineItems, Engi
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LOCK = threading.Lock()
 LOG: list[tuple[str, float]] = []
-"""The queries that `pauses` has answered, and when."""
+"""The queries that `pauses` and `tires` have answered, and when."""
 
 
 def search(query: str, k: int) -> list[str]:
@@ -25,6 +25,21 @@ def hangs(query: str, k: int) -> list[str]:
     """Never answers a query that holds `six`."""
     if "six" in query:
         time.sleep(60)
+    return search(query, k)
+
+
+def ends(query: str, k: int) -> list[str]:
+    """Ends its process at a query that holds `six`."""
+    if "six" in query:
+        os._exit(3)
+    return search(query, k)
+
+
+def tires(query: str, k: int) -> list[str]:
+    """Ends its process at the 31st request."""
+    LOG.append((query, time.perf_counter()))
+    if len(LOG) > 30:
+        os.kill(os.getpid(), signal.SIGKILL)
     return search(query, k)
 
 
@@ -84,6 +99,34 @@ COUNTED = EngineFamily(
     _CountedEngine,
     build=(Parameter("shape", str, "narrow", "of its index"),),
     search=(Parameter("depth", int, 10, "of its lists"),),
+)
+
+
+class _ForeignEngine(Engine):
+    """An index of 200 vectors that others built; it returns the first k of its ids, whatever the query is."""
+
+    kind = "vector"
+    metric = "cosine"
+    can_index = False
+
+    def _session(self) -> Session:
+        return _ForeignSession(self)
+
+    def _describe(self) -> dict[str, Any]:
+        return {"items": 200}
+
+
+class _ForeignSession(Session):
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        return EngineHits(self.engine.opening.connect["returned"].split()[:k])
+
+
+FOREIGN = EngineFamily(
+    "foreign",
+    "An index that others built",
+    ("vector",),
+    _ForeignEngine,
+    connect=(Parameter("returned", str, "", "the ids that it returns"),),
 )
 
 

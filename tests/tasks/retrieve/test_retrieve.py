@@ -13,10 +13,12 @@ import pytest
 import rankwell as rw
 from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.stats.bounded_means import lower_bound
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.addresses import check_load, hosts_of
 from rankwell.tasks.retrieve.costs import is_overloaded
-from rankwell.tasks.retrieve.loops import SentRequest
+from rankwell.tasks.retrieve.hosts import WorkerLost, ask_watched
+from rankwell.tasks.retrieve.loops import BatchReport, Emit, RequestBatch, SentRequest
 from rankwell.tasks.retrieve.measuring import EngineFailed
 from tasks.retrieve import engines_here, smallest
 
@@ -111,7 +113,7 @@ def test_one_failure_fails_the_call_and_allowed_ones_count_as_empty() -> None:
     asked, judged = queries(20), {f"q{row}": [WORDS[row % 10]] for row in range(20)}
     failing = sum("six" in text for text in asked.values())
 
-    with pytest.raises(EngineFailed, match=rf"{failing} queries failed: 'q.*The first: .*out of order No figure is given"):
+    with pytest.raises(EngineFailed, match=rf"{failing} queries failed: 'q.*The first: .*out of order\. No figure is given"):
         rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1)
     result = rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1, allow_failures=failing)
 
@@ -155,6 +157,62 @@ def test_a_query_without_end_is_a_timeout_and_the_others_are_asked(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     found = duckdb.sql(f"SELECT query, status, returned FROM '{tmp_path}/out/timings.parquet' ORDER BY query").fetchall()
     assert found == [("a", "timeout", None), ("b", "ok", 1), ("c", "ok", 1)]
+
+
+def test_a_query_that_ends_the_worker_has_failed_and_the_others_are_asked(tmp_path: Path) -> None:
+    asked = {"a": "x1 six", "b": "x2 seven", "c": "x3 eight"}
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in asked.items()))
+
+    done = command(tmp_path, "retrieve engines_here:ends --queries queries.tsv --rounds 1 --allow-failures 1 -o out")
+
+    assert done.returncode == 0, done.stderr
+    assert "1 query failed; those without any answer count as empty (--allow-failures)" in done.stderr
+    found = duckdb.sql(f"SELECT query, status, returned, error FROM '{tmp_path}/out/timings.parquet' ORDER BY query").fetchall()
+    assert found == [
+        ("a", "failed", None, "the worker process of the engine ended (exit code 3)"),
+        ("b", "ok", 1, None),
+        ("c", "ok", 1, None),
+    ]
+
+
+def test_calls_of_an_engine_that_ends_now_and_then_keep_what_was_answered(tmp_path: Path) -> None:
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in queries(60).items()))
+    line = "retrieve engines_here:tires --queries queries.tsv --rounds 1 --warm-up 0 -o out"
+
+    failed = command(tmp_path, line)
+    done = command(tmp_path, line)
+
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert "2 queries failed: 'q" in failed.stderr
+    assert "ended (SIGKILL). No figure" in failed.stderr
+    assert done.returncode == 0, done.stderr
+    asked = duckdb.sql(f"SELECT query FROM '{tmp_path}/out/timings.parquet' WHERE status = 'ok'").fetchall()
+    assert sorted(query for (query,) in asked) == sorted(queries(60))
+
+
+class _LostHost:
+    """A host whose worker ends at every query."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    def open(self) -> None:
+        self.opened += 1
+
+    def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
+        if batch.queries:
+            raise WorkerLost([SentRequest(batch.queries[0], None, 0, 1, "failed", "it ended")], retries=1)
+        return BatchReport([], 0, None, None, 0, {})
+
+
+def test_a_worker_that_ends_at_every_query_is_not_started_for_ever() -> None:
+    host, found = _LostHost(), list[SentRequest]()
+
+    ask_watched(host, RequestBatch(0, {}, range(100), ()), found.extend)
+
+    assert host.opened == 20
+    assert [each.status for each in found] == ["failed"] * 10 + ["not_asked"] * 90
+    assert found[-1].error == "20 queries in a row failed before"
 
 
 def test_percentiles_are_those_of_all_times_after_the_first_round() -> None:
@@ -278,6 +336,28 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     assert own is not None
     assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")
     assert best_settings(values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0) is None
+
+
+def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_found() -> None:
+    from rankwell.tasks.retrieve.choices import cheapest
+
+    random = np.random.default_rng(4)
+    lists = [np.clip(random.normal(0.945, 0.06, 120), 0, 1) for _ in range(12)]
+    own = max(lower_bound(each) for each in lists)
+    names, costs = [f"s{place}" for place in range(12)], [1.0] * 12
+
+    none = cheapest(lists, names, costs, own - 0.002, "p50", grid=True, seed=0)
+    last = cheapest([np.ones(120), lists[0]], names[:2], costs[:2], 0.99, "p50", grid=False, seed=0)
+    some = cheapest([np.ones(120), *lists], ["s", *names], [0.5, *costs], own - 0.002, "p50", grid=True, seed=0)
+
+    bound = max(lower_bound(each, tests=12) for each in lists)
+    assert bound < own - 0.002
+    assert none.sentence == f"No setting reaches a recall of {own - 0.002:g}, the best lower bound is {bound:.4f} (Holm)."
+    assert last.sentence.startswith(
+        f"No setting reaches a recall of 0.99, the lower bound of s1 is {lower_bound(lists[0]):.4f} ("
+    )
+    assert some.place == 0
+    assert f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)." in some.sentence
 
 
 def test_filters_reach_the_engine_and_exact_results_alike(tmp_path: Path) -> None:
@@ -421,6 +501,7 @@ def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path
     failed = command(tmp_path, "gate out --require Recall@2.ci_low>=0.99")
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert "Recall@2: ci_low of the mean is 0.9" in passed.stdout
+    assert " p50 service time is 0.0" in passed.stdout
     assert failed.returncode == 1
 
 

@@ -48,17 +48,26 @@ def cheapest(
     passed = [each <= ERROR for each in adjusted]
     words = ["accepted" if each else "rejected" for each in passed]
     how = "Holm" if grid else "tested from the last setting down"
+
+    def _bound(place: int, tests: int) -> float:
+        """The lower bound at the level of one of so many tests, which is on the same side of the target as that test."""
+        return lower_bound(recalls[place][~np.isnan(recalls[place])], level=1 - ERROR, tests=tests, seed=seed)
+
     if not any(passed):
-        reached = max(lower_bound(each[~np.isnan(each)], level=1 - ERROR, seed=seed) for each in recalls)
-        sentence = f"No setting reaches a recall of {target:g}, the best lower bound is {reached:.4f} ({how})."
+        if grid or len(p) == 1:
+            found = f"the best lower bound is {max(_bound(place, len(p)) for place in range(len(p))):.4f}"
+        else:
+            # The sequence ends with the first failure, so that the settings before it are not tested.
+            found = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
+        sentence = f"No setting reaches a recall of {target:g}, {found} ({how})."
         return CheapestSetting(None, words, sentence)
     known = [(costs[place], place) for place, each in enumerate(passed) if each and costs[place] is not None]
     if not known:
         sentence = f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their {cost} is not known."
         return CheapestSetting(None, words, sentence)
     least = (max if cost == "throughput" else min)(known, key=lambda each: each[0] or 0.0)
-    bound = lower_bound(recalls[least[1]][~np.isnan(recalls[least[1]])], level=1 - ERROR, seed=seed)
     cheapest = f"The cheapest setting with a recall of {target:g} by {cost} is {names[least[1]]}"
+    bound = _bound(least[1], sum(each >= p[least[1]] for each in p) if grid else 1)
     return CheapestSetting(least[1], words, f"{cheapest}, its lower bound is {bound:.4f} ({how}).")
 
 

@@ -15,7 +15,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun
@@ -28,7 +28,7 @@ from rankwell.store import sources_of
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, cost_definitions, costs_of, few_requests, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
-from rankwell.tasks.retrieve.exact import Truth, read_truth
+from rankwell.tasks.retrieve.exact import Truth, notes_on_ids, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
 from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
@@ -101,9 +101,11 @@ class RetrieveEvaluation:
             example = f" (judged: {first[0][0]!r}, asked: {first[1][0]!r})" if all(first) else ""
             raise NothingToEvaluate(f"no query is judged: the ids of queries and judgments differ{example}.")
         if len(kept) < len(judgments.queries):
-            self.notes.append(f"{len(judgments.queries) - len(kept)} judged queries are not among the queries, and do not count")
+            count = count_of(len(judgments.queries) - len(kept), "judged query is", "judged queries are")
+            self.notes.append(f"{count} not among the queries, and not counted")
         if len(kept) < len(known):
-            self.notes.append(f"{len(known) - len(kept)} queries are not judged: asked, but not counted in measures of quality")
+            count = count_of(len(known) - len(kept), "query is", "queries are")
+            self.notes.append(f"{count} not judged: asked, but not counted in measures of quality")
         return only_queries(judgments, kept)
 
     def results(self, measured: Measurement) -> Results:
@@ -112,6 +114,7 @@ class RetrieveEvaluation:
         names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
         builder, parts = ResultsBuilder(self.convention, keep_uncounted=False), list[tuple[str, Details, None]]()
         raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
+        about_ids = [] if truth is None else list(notes_on_ids(truth, raw, measured))
         for place, name in enumerate(names):
             parts += self._judge(builder, measured, place, name, truth)
         quality = len(builder.values)
@@ -122,7 +125,13 @@ class RetrieveEvaluation:
         deep = [each.label for each in self.measures if (each.measure.cutoff or 0) > self.options.k]
         if deep:
             self.notes.append(f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than that; raise it")
-        notes = [*self.notes, *builder.notes, *self._list_notes(measured, names, raw, truth), *_plan_notes(measured, names)]
+        notes = [
+            *self.notes,
+            *builder.notes,
+            *about_ids,
+            *self._list_notes(measured, names, raw, truth),
+            *_plan_notes(measured, names),
+        ]
         notes += [*(note for each in costs for note in each.notes), *few_requests(measured, costs), *load_notes(measured, costs)]
         return Results(
             values=tuple(values),
@@ -231,9 +240,8 @@ class RetrieveEvaluation:
             expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
             failed = {each.query for setting, _, each in measured.failures if setting == place}
             if failed:
-                yield (
-                    f"{name}: {len(failed)} queries failed; those without any answer count as empty ({flag('--allow-failures')})"
-                )
+                what = f"{count_of(len(failed), 'query', 'queries')} failed; those without any answer count as empty"
+                yield f"{name}: {what} ({flag('--allow-failures')})"
             lengths = {query: len(items) for query, items in raw[place].items()}
             empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
             short = [length for query, length in lengths.items() if 0 < length < expected[query]]

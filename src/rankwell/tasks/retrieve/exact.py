@@ -1,6 +1,6 @@
 """Exact results, and the recall of an engine's lists: by ids, and by distance, where ties at place k count."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from rankwell.neighbours import search
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
 from rankwell.tasks.retrieve.measuring import Measurement
 
+_FEW = 0.01
+"""The share of unknown ids above which a note says so."""
 NOTHING = "-1"
 """The item that some tools write in place of a missing one."""
 
@@ -28,11 +30,15 @@ class ExactList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The exact results of every query. source: where they are from. scorer: scores of other items; None where unknown."""
+    """The exact results of every query. source: where they are from. scorer: scores of other items; None where unknown.
+
+    listed: the ids of all results of a run, those of k and those beyond.
+    """
 
     source: str
     lists: Sequence[ExactList]
     scorer: "Scorer | None" = None
+    listed: frozenset[str] = frozenset()
 
     def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
         """(queries,) the share of the exact results that a list has; NaN for a query without any. by: `ids` or `distance`."""
@@ -152,7 +158,39 @@ def _from_run(place: Any, inputs: RetrieveInputs, k: int) -> Truth:
         tied = frozenset(items[row] for row in order[k:] if least is not None and scores[row] == least)
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     _check_length(lists, inputs, k, str(place))
-    return Truth(str(place), lists)
+    return Truth(str(place), lists, listed=frozenset(ranking.items))
+
+
+def notes_on_ids(truth: Truth, lists: Sequence[Mapping[int, Sequence[str]]], measured: Measurement) -> Iterator[str]:
+    """Notes on ids that the exact results do not know, and on an index of another number of items.
+
+    lists: by setting those of every query. Raises BadInput where the engine's ids and those of the exact results never meet.
+    """
+    items, name = measured.inputs.items, measured.traits.name
+    if isinstance(measured.options.truth, str) and measured.options.truth == "engine":
+        return
+    known: Collection[str] = truth.listed if items is None else frozenset(items.ids)
+    returned = dict.fromkeys(item for setting in lists for own in setting.values() for item in own)
+    unknown = [item for item in returned if item not in known]
+    if returned and len(unknown) == len(returned):
+        example = next((each.items[0] for each in truth.lists if each.items), next(iter(known), None))
+        what = f"{name} returned no item of the exact results ({truth.source}): it returned {unknown[0]!r}, they have {example!r}"
+        names = items is not None and items.texts is None
+        rows = (
+            f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}" if names else "them with the engine's ids"
+        )
+        raise BadInput(f"{what}. Give {rows}, or {flag('--truth', 'none')}.")
+    if items is None:
+        # A run holds the nearest items alone, so that others are no mistake.
+        return
+    if len(unknown) > _FEW * len(returned):
+        yield (
+            f"{name}: {len(unknown)} of the {len(returned)} items that it returned are unknown to the exact results, such as "
+            f"{unknown[0]!r}; each of them lowers the recall"
+        )
+    for number in dict.fromkeys(each.get("items") for each in measured.traits.described):
+        if isinstance(number, int) and number != len(items.ids):
+            yield f"{name} has {number:,} items, the exact results are those of {len(items.ids):,}; the recall compares both"
 
 
 def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, source: str) -> None:

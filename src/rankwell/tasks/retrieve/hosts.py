@@ -12,6 +12,8 @@ from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
+    MOST_IN_A_ROW,
+    NOT_ASKED,
     BatchReport,
     Client,
     Emit,
@@ -58,12 +60,15 @@ class EngineTraits(NamedTuple):
     described: Sequence[Mapping[str, Any]]
 
 
-class Hung(Exception):
-    """A request that has no end. query: its index."""
+class WorkerLost(Exception):
+    """A worker process that was ended for a request without end, or that ended itself.
 
-    def __init__(self, query: int, seconds: float) -> None:
-        super().__init__(query, seconds)
-        self.query, self.seconds = query, seconds
+    requests: those that it worked on, as a failure of each. retries: how often each may be asked again.
+    """
+
+    def __init__(self, requests: Sequence[SentRequest], retries: int) -> None:
+        super().__init__(requests, retries)
+        self.requests, self.retries = requests, retries
 
 
 class Host(Protocol):
@@ -74,7 +79,7 @@ class Host(Protocol):
         ...
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
-        """Asks a batch. Raises Hung, after which the host must be opened again, and RankwellError."""
+        """Asks a batch. Raises WorkerLost, after which the host must be opened again, and RankwellError."""
         ...
 
     def close(self) -> None:
@@ -168,16 +173,18 @@ class ProcessHost:
         """Sends the task to the process, a new one where the earlier one was ended."""
         if not self._process.is_alive():
             self._begin()
-        self._here.send(("open", self._task))
-        return self._reply(None)
+        return self._reply(("open", self._task), None)
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
         """Asks a batch; the outcomes come as the process sends them."""
-        self._here.send(("ask", batch))
-        return self._reply(emit)
+        return self._reply(("ask", batch), emit)
 
-    def _reply(self, emit: Emit | None) -> Any:
+    def _reply(self, request: tuple[str, Any], emit: Emit | None) -> Any:
         limit = self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE
+        try:
+            self._here.send(request)
+        except OSError as error:
+            raise self._ended() from error
         while True:
             try:
                 while not self._here.poll(_POLL):
@@ -185,9 +192,7 @@ class ProcessHost:
                         self._refuse_hung(limit)
                 kind, content = self._here.recv()
             except (EOFError, OSError) as error:
-                self._kill()
-                message = f"the worker process of the engine ended (exit code {self._process.exitcode})"
-                raise RankwellError(f"{message}; more memory or fewer settings may help.") from error
+                raise self._ended() from error
             if kind == "rows" and emit is not None:
                 emit(content)
             elif kind == "error":
@@ -196,13 +201,26 @@ class ProcessHost:
                 return content
 
     def _refuse_hung(self, limit: float) -> None:
-        now = clock()
+        now, seconds = clock(), self._task.terms.timeout
         for slot in range(MOST_CLIENTS):
             since = self._watch.since[slot]
             if since and now - since > limit:
                 query = self._watch.query[slot]
                 self._kill()
-                raise Hung(query, self._task.terms.timeout)
+                error = f"no answer within {seconds:g} s"
+                raise WorkerLost([SentRequest(query, None, now - seconds, now, "timeout", error)], 0)
+
+    def _ended(self) -> Exception:
+        """The error of a worker that ended: WorkerLost with the requests that it worked on, which one of them ended."""
+        self._process.join(_GRACE)
+        self._kill()
+        since, message = self._watch.since, f"the worker process of the engine ended ({_exit_text(self._process.exitcode)})"
+        waiting = [slot for slot in range(MOST_CLIENTS) if since[slot]]
+        if not waiting:
+            return RankwellError(f"{message}; more memory or fewer settings may help.")
+        now, queries = clock(), self._watch.query
+        failed = [SentRequest(queries[slot], None, since[slot], now, "failed", message) for slot in waiting]
+        return WorkerLost(failed, self._task.terms.retries)
 
     def _kill(self) -> None:
         self._process.kill()
@@ -247,27 +265,48 @@ def _serve(pipe: Any, since: Any, query: Any) -> None:
         pipe.send(("done", None))
 
 
+def _exit_text(code: int | None) -> str:
+    """The exit code of a process, or the name of the signal that ended it."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    with suppress(ValueError):
+        return signal.Signals(-code).name
+    return f"signal {-code}"
+
+
 def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
-    """Asks a batch; a query without end is a `timeout`, the host is opened again, and the rest is asked."""
-    outstanding = dict.fromkeys(batch.queries)
+    """Asks a batch; where a query loses the worker, that one has failed, the host is opened again, and the rest is asked."""
+    outstanding, lost, in_a_row = dict.fromkeys(batch.queries), dict[int, int](), 0
 
     def _emit(found: list[SentRequest]) -> None:
+        nonlocal in_a_row
         for each in found:
             outstanding.pop(each.query, None)
+            in_a_row = 0 if each.status == "ok" else in_a_row
         emit(found)
+
+    def _leave(why: str) -> None:
+        now = clock()
+        _emit([SentRequest(query, None, now, now, "not_asked", why) for query in [*outstanding]])
 
     while True:
         try:
             return host.ask(batch._replace(queries=list(outstanding)), _emit)
-        except Hung as hung:
-            now = clock()
-            if hung.query in outstanding:
-                _emit([SentRequest(hung.query, None, now - hung.seconds, now, "timeout", f"no answer within {hung.seconds:g} s")])
-            batch = batch._replace(warm_up=[query for query in batch.warm_up if query != hung.query])
-            host.open()
+        except WorkerLost as error:
+            in_a_row += 1
+            for each in error.requests:
+                lost[each.query] = lost.get(each.query, 0) + 1
+                if each.query in outstanding and lost[each.query] > error.retries:
+                    _emit([each])
+            # Answers that the worker had not handed over are asked again; those of the next one are kept at once.
+            queries = {each.query for each in error.requests}
+            batch = batch._replace(warm_up=[query for query in batch.warm_up if query not in queries], prompt=True)
             if batch.moments is not None:
-                _emit([SentRequest(query, None, now, now, "not_asked", "another request had no end") for query in [*outstanding]])
+                _leave("another request ended the worker process")
                 batch = batch._replace(moments=None)
+            if in_a_row >= MOST_IN_A_ROW:
+                _leave(NOT_ASKED[True])
+            host.open()
 
 
 def ask_together(hosts: Sequence[Host], batches: Sequence[RequestBatch], emit: Emit) -> list[BatchReport]:

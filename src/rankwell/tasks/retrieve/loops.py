@@ -46,7 +46,8 @@ class SentRequest(NamedTuple):
 class RequestBatch(NamedTuple):
     """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed loops. clients: threads.
 
-    seconds: after which no further query is asked.
+    seconds: after which no further query is asked. prompt: whether every outcome is handed over at once, which takes time between
+    requests; else several together.
     """
 
     build: int
@@ -56,6 +57,7 @@ class RequestBatch(NamedTuple):
     moments: Sequence[float] | None = None
     clients: int = 1
     seconds: float = float("inf")
+    prompt: bool = False
 
 
 class BatchReport(NamedTuple):
@@ -253,7 +255,7 @@ def _loop(
         failures = 0 if found[-1].status == "ok" else failures + 1
         if failures >= MOST_IN_A_ROW:
             stop.set()
-        if found[-1].done - flushed > _FLUSH:
+        if batch.prompt or found[-1].done - flushed > _FLUSH:
             emit(client.scored(found))
             found, flushed = [], clock()
     emit(client.scored(found))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.engines import EngineFamily, EngineItems, family_of
-from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, flag
+from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
 from rankwell.tasks.retrieve.hosts import MOST_CLIENTS, EngineTraits, Host, LocalHost, ProcessHost, Task, ask_together
 from rankwell.tasks.retrieve.inputs import RetrieveInputs
@@ -323,7 +323,14 @@ def _ask_one(
             moments = np.cumsum(gaps).tolist()
         clients = (options.clients or (IN_FLIGHT if options.rate is not None else 1)) if len(hosts) == 1 else 1
         batches.append(RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds))
-    reports = ask_together(hosts, batches, _emit)
+    try:
+        reports = ask_together(hosts, batches, _emit)
+    except RankwellError as error:
+        # The answers so far are kept, so that the same call asks the rest alone.
+        answered, now = {each.query for each in found}, clock()
+        left = [SentRequest(query, None, now, now, "not_asked", str(error)) for query in queries if query not in answered]
+        journal.add(SentBatch(*where, [*found, *left], []))
+        raise
     journal.add(SentBatch(*where, found, reports))
 
 
@@ -337,17 +344,19 @@ def _refuse_failures(journal: Journal, inputs: RetrieveInputs, settings: Sequenc
     ]
     left = [each for batch in journal.batches.values() for each in batch.requests if each.status == "not_asked"]
     if len(failed) <= options.allow_failures and left:
-        raise Unfinished(f"{len(left)} queries were not asked: {left[0].error}; call again for the rest.")
+        count = count_of(len(left), "query was", "queries were")
+        raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
     if len(failed) <= options.allow_failures:
         return
     ids = list(dict.fromkeys(inputs.queries.ids[each.query] for _, each in failed))
     named = ", ".join(map(repr, ids[:_NAMED])) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
     setting, first = failed[0]
     at = f" at {settings[setting].name}" if settings[setting].name else ""
-    rest = f"; {len(left)} were not asked" if left else ""
+    rest = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
     raise EngineFailed(
-        f"{len(failed)} queries failed{at}: {named}{rest}. The first: {first.error} No figure is given; with -o the same call "
-        f"asks only the rest, {flag('--retries')} asks again, {flag('--allow-failures')} counts them as empty."
+        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {named}{rest}. The first: {sentence(first.error)} "
+        f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} asks again, "
+        f"{flag('--allow-failures')} counts them as empty."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwell import report
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
@@ -21,7 +21,6 @@ from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
 from rankwell.tasks.study.model_replies import model_grades
 from rankwell.tasks.study.options import EstimateOptions
 from rankwell.tasks.study.verdicts import StudyVerdict, sentences
-from rankwell.tasks.study.wording import count_of
 
 
 def estimate(

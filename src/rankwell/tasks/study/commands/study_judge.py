@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.core.options import Input, Option
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, count_of
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
@@ -14,7 +14,6 @@ from rankwell.tasks.study.offline_page import collect_judgments, write_offline_p
 from rankwell.tasks.study.options import JudgeOptions
 from rankwell.tasks.study.serving import serve_session
 from rankwell.tasks.study.spreadsheets import export_batch, import_batch
-from rankwell.tasks.study.wording import count_of
 
 _INSTEAD = ("--export", "--import", "--page", "--collect")
 _NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or another judge has it"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, count_of
 from rankwell.locks import locked
 from rankwell.report.present import Aside, FormatOption, InputPlace, Output, Progress
 from rankwell.store import writing_to
@@ -15,7 +15,6 @@ from rankwell.tasks.study.model_asking import AskingOutcome, ask, judge_of
 from rankwell.tasks.study.model_replies import MODELS, ModelGrades, model_grades, read_replies, replies_of
 from rankwell.tasks.study.model_report import ModelReport
 from rankwell.tasks.study.options import ModelOptions
-from rankwell.tasks.study.wording import count_of
 
 
 def model_judge(

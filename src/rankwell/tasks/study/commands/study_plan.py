@@ -5,7 +5,7 @@ from itertools import combinations
 
 from rankwell import report
 from rankwell.core.tables import figure
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.report.present import FormatOption, InputPlace, Output
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates, measure_label
@@ -13,7 +13,6 @@ from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
 from rankwell.tasks.study.planning import PlannedStep, StudyForecasts, judgments_needed, listed_steps
-from rankwell.tasks.study.wording import count_of
 
 
 def plan(

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.core.options import Input, Option
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import Texts, read_texts
 from rankwell.io.result_folder import digest_of
@@ -35,7 +35,6 @@ from rankwell.tasks.study.pooling import (
     same_everywhere,
     study_measure,
 )
-from rankwell.tasks.study.wording import count_of
 
 _LEFT = {places.QUERIES, places.DOCUMENTS, places.GUIDELINE, "rounds", ".rankwell.lock"}
 """Names in a folder whose study.json was not written, as the last file, because the process was killed."""
