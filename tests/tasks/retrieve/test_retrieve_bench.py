@@ -103,7 +103,7 @@ def test_an_engine_that_fails_leaves_the_cells_of_others(found_here: Path) -> No
     results = rw.bench(file)
 
     assert [(each.plan.cell.system, each.status) for each in results.cells] == [("down", "failed"), ("own", "done")]
-    assert "1 queries failed: 'q19'" in results.failed[0].error
+    assert "1 query failed: 'q19'" in results.failed[0].error
 
 
 def test_the_notes_of_cells_are_in_every_output_once(
