@@ -200,10 +200,14 @@ def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal."""
+    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal.
+
+    A Parquet file whose column `run` names several is that many runs.
+    """
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return dict(runs)
-    listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    listed = [run for each in given for run in (_places(each) if isinstance(each, (str, Path)) else [each])]
     names = [_stem(each) if isinstance(each, (str, Path)) else "run" for each in listed]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
         clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
@@ -214,9 +218,25 @@ def name_runs(runs: Any) -> dict[str, Any]:
     return dict(zip(names, listed, strict=True))
 
 
+_PARQUET = (".parquet", ".parq")
+
+
+def _places(place: str | Path) -> Sequence[str | Path]:
+    """The places of the runs in a file; of a name without the suffix of a Parquet file, that one, for which nothing is loaded."""
+    if not str(place).lower().endswith(_PARQUET):
+        return [place]
+    from rankwell.io.column_tables import run_places
+
+    found = run_places(place)
+    return found if len(found) > 1 else [place]
+
+
 def _stem(place: str | Path) -> str:
-    """The name of a file without folder, suffixes and part, and of a folder of shards as it is."""
-    return str(place).rstrip("/").rpartition("/")[2] if run_files(place) else Source(split_part(place)[0]).stem
+    """The name of a file without folder and suffixes, of one of its runs that of the run, and of a folder of shards as it is."""
+    if run_files(place):
+        return str(place).rstrip("/").rpartition("/")[2]
+    path, part = split_part(place)
+    return part if part and path.lower().endswith(_PARQUET) else Source(path).stem
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:

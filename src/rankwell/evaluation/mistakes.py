@@ -16,7 +16,7 @@ from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, flag, shown
 from rankwell.io import column_tables
 from rankwell.io import files as io
-from rankwell.store import Source, decode_id
+from rankwell.store import Source, decode_id, split_part
 
 _ROWS = 1_000
 # Other formats are read whole for a sample of their items, where they are not larger than this.
@@ -233,7 +233,8 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
     if not isinstance(run.place, (str, Path)):
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
-        return [_FirstRow(*row) for row in column_tables.first_rows(Source(run.place), run.form, _ROWS)]
+        path, part = split_part(run.place)
+        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part)]
     if run.form != "trec":
         return []
     with Source(run.place).open() as stream:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, sql_text, unwritable
+from rankwell.core.tables.columns import Holds, Repeats, parquet, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import connected, reader, undamaged
@@ -24,9 +24,21 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, on_disk, opened
+from rankwell.io.column_tables.table import (
+    CSV,
+    JSONL,
+    PAR1,
+    PARQUET,
+    TSV,
+    ColumnTable,
+    Dialect,
+    has_runs,
+    on_disk,
+    opened,
+    opened_table,
+)
 from rankwell.io.files import Cuts, Request, Texts, file_format
-from rankwell.store import Source
+from rankwell.store import Head, Source
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
@@ -92,10 +104,30 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
         return _ranking_of(table, repeated=request.duplicates == "keep")
 
 
-def first_rows(source: Source, form: str, n: int) -> list[tuple[str, str, float | None, float]]:
-    """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them."""
+def run_places(place: str | Path) -> list[str]:
+    """The places `FILE:RUN` of the runs in a Parquet file whose column `run` names several, such as run.parquet of `retrieve`.
+
+    They come in the order of their first rows; of any other place it is the only one.
+    """
+    path = Path(place)
+    if not path.name.lower().endswith(PARQUET.suffixes) or not path.is_file() or not Head.of(Source(path)).raw.startswith(PAR1):
+        return [str(place)]
+    with opened_table(Source(path), PARQUET) as table:
+        if not has_runs(table.types):
+            return [str(place)]
+        named = f"SELECT {table.column('run')} AS run, file_row_number AS row FROM {parquet(path, numbered=True)}"
+        listed = f"SELECT run FROM ({named}) WHERE run IS NOT NULL GROUP BY run ORDER BY min(row)"
+        found = table.run(listed)
+    return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
+
+
+def first_rows(source: Source, form: str, n: int, run: str = "") -> list[tuple[str, str, float | None, float]]:
+    """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them.
+
+    run: the one of several in the table.
+    """
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
-    with opened(source, dialect, "run", Request()) as (table, columns):
+    with opened(source, dialect, "run", Request(part=run)) as (table, columns):
         rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
         rows = table.run(f"{table.rows(columns)} LIMIT {n}")
@@ -199,7 +231,7 @@ def _register(dialect: Dialect) -> None:
 
     name, suffixes = dialect.name, dialect.suffixes
     run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
-    file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), **run)(_bind(read_run))
+    file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), parts=dialect is PARQUET, **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))

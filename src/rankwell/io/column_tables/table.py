@@ -6,13 +6,14 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from rankwell.core.catalogue import suggest
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
@@ -74,6 +75,11 @@ def refuse_double(names: Sequence[str]) -> None:
     double = next((name for name, number in Counter(names).items() if number > 1), None)
     if double is not None:
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+
+
+def has_runs(types: Mapping[str, str]) -> bool:
+    """Whether a column `run` names the run of each row."""
+    return _TEXTS.fullmatch(types.get("run", "")) is not None
 
 
 @contextmanager
@@ -257,6 +263,26 @@ class ColumnTable:
             options += ", quote='\"', escape='\"', auto_detect=false"
             self.source = f"read_csv({sql_text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
 
+    def found(self, holds: Holds) -> list[str]:
+        """The columns to choose from; of a run in a Parquet file without `score` where its first rows have none, but ranks."""
+        names = list(self.types)
+        if self.dialect.name != "parquet" or holds != "run" or "rank" not in names or "score" not in names:
+            return names
+        sample = self.run(f"SELECT {self.column('score')} FROM {self.source} LIMIT 1000")
+        return [name for name in names if name != "score"] if sample and all(value is None for (value,) in sample) else names
+
+    def choose_run(self, run: str) -> None:
+        """Leaves the rows of one of several runs. Raises BadInput where there is none of that name."""
+        known = (
+            [name for (name,) in self.run(f"SELECT DISTINCT {self.column('run')} FROM {self.source}")]
+            if has_runs(self.types)
+            else []
+        )
+        if run not in known:
+            there = suggest(run, known) if known else "there is no column 'run' that names several."
+            raise BadInput(f"{self.name} has no run {run!r}; {there}")
+        self.source = f"(SELECT * FROM {self.source} WHERE {self.column('run')} = {sql_text(run)})"
+
     def column(self, name: str) -> str:
         """SQL for a column as it is."""
         return quoted(self._names[name])
@@ -401,6 +427,8 @@ def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> 
     """The table in a file and the columns that matter."""
     aspects = request.aspects != "none"
     with opened_table(source, dialect) as table:
-        columns = choose_columns(list(table.types), holds, aspects=aspects, grade=request.grade_column)
+        if request.part and holds == "run":
+            table.choose_run(request.part)
+        columns = choose_columns(table.found(holds), holds, aspects=aspects, grade=request.grade_column)
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns
