@@ -33,6 +33,7 @@ def evaluate(
         File of judgments, a folder of a data set, or irds:ID; `-` is standard input.
     runs
         Files of rankings. A folder is one run, whose rows lie in its files; so is an address of one (`s3://bucket/runs/`).
+        A Parquet file whose column `run` names several is that many runs, FILE:RUN one of them.
     per_query
         One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
     output
