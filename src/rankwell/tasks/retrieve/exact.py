@@ -181,7 +181,7 @@ def notes_on_ids(truth: Truth, lists: Sequence[Mapping[int, Sequence[str]]], mea
         )
         raise BadInput(f"{what}. Give {rows}, or {flag('--truth', 'none')}.")
     if items is None:
-        # A run holds the nearest items alone, so that others are no mistake.
+        # A run holds the nearest items alone, so that an item beyond them is only wrong.
         return
     if len(unknown) > _FEW * len(returned):
         yield (
