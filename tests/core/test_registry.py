@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from rankwell import evaluate
-from rankwell.conventions import CONVENTIONS
+from rankwell.conventions import CONVENTIONS, find_convention
 from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure, split_names
 from rankwell.core.tables import Floats
 from rankwell.core.views.judged import JudgedRankings
@@ -207,6 +207,23 @@ def test_a_measure_is_looked_for_where_it_is_declared_and_not_where_it_is_mentio
 def test_a_name_is_not_a_path(name):
     with pytest.raises(UnknownName, match="unknown convention"):
         CONVENTIONS[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "end"),
+    [
+        ("trec", "", "did you mean 'trec_eval9' or 'trec_eval10'?"),
+        ("TREC_EVAL9", "", "did you mean 'trec_eval9'?"),
+        ("mean", "", "known are beir, mteb, rankwell, ranx, st, trec_eval10, trec_eval9."),
+        ("rank", "beyond", "did you mean 'rankwell'?"),
+        ("thesis_code", "instances", "did you mean 'thesis-code' or 'thesis'?"),
+        ("rec", "agreement", "known are rankwell, scholar-stream."),
+    ],
+)
+def test_conventions_that_begin_with_the_word_are_offered_among_those_of_the_task(name: str, task: str, end: str):
+    with pytest.raises(UnknownName) as found:
+        find_convention(name, task)
+    assert str(found.value) == f"unknown convention {name!r}; {end}"
 
 
 def test_two_entries_of_one_name_are_refused():

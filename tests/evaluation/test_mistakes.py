@@ -94,6 +94,14 @@ FILES: dict[str, dict[str, str]] = {
     "0 and item swapped": {"q": qrels(GRADES, "{query} {item} 0 {grade:g}")},
     "0 and item swapped, one item each": {"q": qrels({each: {f"d{each}a": 1} for each in QUERIES}, "{query} {item} 0 {grade:g}")},
     "query and item swapped": {"r": trec(RUN, "{item} Q0 {query} {rank} {score} t")},
+    "query and item swapped, few judged": {
+        "q": qrels({f"t-{query}": {f"d-{query}-1": 1} for query in QUERIES}),
+        "r": trec(
+            {f"t-{query}": {f"d-{query}-{at}": 9.5 - at for at in range(1, 9)} for query in QUERIES},
+            "{item} Q0 {query} {rank} {score} t",
+        ),
+    },
+    "query and item swapped in the judgments": {"q": qrels(GRADES, "{item} 0 {query} {grade:g}")},
     "equal scores": {"r": trec(constant(RUN, 1))},
     "an item twice": {"r": trec(RUN) + "1 Q0 d1a 9 0.5 t\n"},
     "a run twice": {},
@@ -112,6 +120,7 @@ FILES: dict[str, dict[str, str]] = {
     "check, a missing query": {"r": trec({each: RUN[each] for each in QUERIES[1:]})},
     "check, a missing query, strict": {"r": trec({each: RUN[each] for each in QUERIES[1:]})},
     "check, no common query": {"r": trec(renamed(RUN, lambda each: each.zfill(4)))},
+    "check, query and item swapped": {"r": trec(RUN, "{item} Q0 {query} {rank} {score} t")},
     "check, all grades are 0": {"q": qrels(constant(GRADES, 0))},
     "check, a copy": {"copy": trec(RUN)},
     "check, an empty file": {"q": ""},

@@ -128,7 +128,7 @@ def test_llamaindex_data_sets_are_judgments_and_texts(tmp_path: Path):
     path = tmp_path / "dataset.json"
     path.write_text(json.dumps(DATASET, indent=4))
     expected = [("q1", "d1", 1.0), ("q1", "d3", 1.0), ("q2", "d2", 1.0)]
-    for place in (path, SimpleNamespace(**DATASET)):
+    for place in (path, SimpleNamespace(**DATASET), json.loads(path.read_text())):
         assert rows_of(read_judgments(place)) == expected
         assert read_texts(place).texts == DATASET["queries"] | DATASET["corpus"]
     assert read_texts(f"{path}:corpus").texts == DATASET["corpus"]
@@ -137,6 +137,11 @@ def test_llamaindex_data_sets_are_judgments_and_texts(tmp_path: Path):
     result = rankwell.evaluate(path, RUN, "AP", texts=path, details=True, intervals="none")
     assert result.queries is not None
     assert result.queries["text"] == ["what is it", "why"]
+
+
+def test_queries_that_are_named_as_parts_of_a_llamaindex_data_set_are_judgments():
+    own = {name: {"d1": 1} for name in ("queries", "corpus", "relevant_docs")}
+    assert sorted(read_judgments(own).queries) == sorted(own)
 
 
 def test_a_llamaindex_data_set_of_another_form_is_refused(tmp_path: Path):

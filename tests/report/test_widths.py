@@ -8,7 +8,8 @@ import pytest
 
 import rankwell
 from rankwell import report
-from rankwell.report import Terminal, width_of
+from rankwell.report import Document, PrintedFigure, Terminal, width_of
+from rankwell.report.formats.text_table import text_table
 from regression import canonical
 from regression.cases import LINES, Runner
 
@@ -77,6 +78,39 @@ def test_a_commands_tables_fit_a_terminal(runner: Runner, name: str, width: int,
 
 def test_every_case_is_one():
     assert [name for name in CASES if name not in LINES] == []
+
+
+def test_both_ends_of_intervals_and_figures_without_one_are_aligned():
+    cells = ["26.32 [9.15, 51.20]", "31.58 [12.58, 56.55] a", "100.00", "–", "none"]
+    rows = [{"system": str(place), "MP@1": PrintedFigure(cell)} for place, cell in enumerate(cells)]
+    costs = [{" ": "s", "a": PrintedFigure("6.02")}, {" ": "t", "a": PrintedFigure("81")}, {" ": "p", "a": "2 GPUs"}]
+
+    first, second = (text_table(Document(each, None, {}, (), summary=False)).split("\n") for each in (rows, costs))
+    lines = [*first[2:7], *second[2:5]]
+
+    assert lines == [
+        "0        26.32  [9.15, 51.20]",
+        "1        31.58 [12.58, 56.55] a",
+        "2       100.00",
+        "3                             –",
+        "4                          none",
+        "s   6.02",
+        "t  81",
+        "p  2 GPUs",
+    ]
+
+
+def test_long_names_below_a_table_go_on_indented():
+    rows = [
+        {"run": "r", "label": f"word{place}", "measure": f"Measure(first='{'a' * 30}',second='{'b' * 20}')@{place}",
+         "unit": "share", "mean": 0.5, "ci_low": None, "ci_high": None, "sd": 0.1, "n": 3}
+        for place in range(3)
+    ]  # fmt: skip
+
+    lines = text_table(Document(rows, None, {}, (), terminal=Terminal(80))).split("\n")
+
+    after = lines[lines.index("exact names:") + 1 : -1]
+    assert [line[:7] for line in after] == ["  word0", "    Mea", "  word1", "    Mea", "  word2", "    Mea"]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import hits_of_ranking
-from rankwell.evaluation.judged import name_runs
-from rankwell.evaluation.mistakes import RunPlace, copies, judgment_mistakes, run_mistakes
+from rankwell.evaluation.judged import RunPlace, name_runs
+from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.io import files as io
 from rankwell.report.present import Output
 

@@ -45,6 +45,8 @@ def report(
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
     target = output if output is not None else Path(split_name(places[0])[1])
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
+        if target.is_file():
+            raise BadUsage(f"{target} is a file, and a page is named *.html; name {target.with_suffix('.html')}, or a folder.")
         target /= NAME
     refuse_blocked(target)
     shown = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
@@ -52,6 +54,6 @@ def report(
     return Output(text=str(written[0]), notes=tuple(notes))
 
 
-def page_lines(folder: Path) -> str:
-    """The last lines of a command that has written a page into a folder."""
-    return f"A page with every question, both lists side by side: {folder / NAME}\n\n  rankwell open {folder}\n"
+def page_lines(folder: Path, query: str = "question") -> str:
+    """The last lines of a command that has written a page into a folder. query: a word for one of its queries."""
+    return f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  rankwell open {folder}\n"

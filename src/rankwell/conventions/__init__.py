@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from rankwell.core.registry import Catalogue, Measure, parse_measure
+from rankwell.core.registry import Catalogue, Measure, parse_measure, suggest
 from rankwell.core.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
 
@@ -78,6 +78,18 @@ def read_conventions(file: Path) -> dict[str, Convention]:
 CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention", read=read_conventions)
 
 
+def find_convention(name: str, task: str = "", also: str = "rankwell") -> Convention:
+    """The convention of this name. task: one with a folder of conventions; without, rankings with judgments are judged.
+
+    Raises UnknownName, which offers the conventions in that folder (or those of rankings) and `also`, none of other tasks.
+    """
+    if name in CONVENTIONS:
+        return CONVENTIONS[name]
+    folder = f"rankwell.tasks.{task}.conventions." if task else "rankwell.conventions."
+    taken = [each for each in CONVENTIONS if each == also or CONVENTIONS.home(each).startswith(folder)]
+    raise UnknownName(f"unknown convention {name!r}; {suggest(name, taken)}")
+
+
 class LabelledMeasure(NamedTuple):
     """A measure and the word that the user or the convention has for it."""
 
@@ -98,7 +110,7 @@ class Rules(NamedTuple):
     @classmethod
     def resolve(cls, convention: str, **own: Any) -> "Rules":
         """The rules of a convention with the user's own choices in their place, None for none. Raises UnknownName."""
-        entry = CONVENTIONS[convention]
+        entry = find_convention(convention)
         chosen = {name: value for name, value in own.items() if value is not None}
         if "ties" in chosen:
             tie_rule(chosen["ties"])

@@ -132,6 +132,10 @@ class Catalogue(Generic[Entry]):
         for name, entry in self._read(_PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")).items():
             self._entries.setdefault(name, entry)
 
+    def home(self, name: str) -> str:
+        """The full name of the module or file whose entry an index has; empty for an entry of another package."""
+        return self._homes.get(name, "")
+
     @property
     def foreign(self) -> frozenset[str]:
         """The names that entry points of other packages add."""
@@ -164,13 +168,14 @@ class Catalogue(Generic[Entry]):
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest known names, or all of them where nothing is near."""
+    """The end of an error message: the known names that begin with the word, else the nearest, or all where nothing is near."""
     import difflib
 
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     folded = [each for each in names if each.lower() == name.lower()]
-    chosen = list(dict.fromkeys(folded + near))
+    begun = sorted((each for each in names if len(name) > 1 and each.lower().startswith(name.lower())), key=len)
+    near = folded + begun[:3] or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    chosen = list(dict.fromkeys(near))
     return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
 
 

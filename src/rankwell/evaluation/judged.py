@@ -178,6 +178,16 @@ class JudgedRun:
         return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
 
 
+class RunPlace(NamedTuple):
+    """A run with the place that it was read from. form: its format. run_format: the format that the user named."""
+
+    name: str
+    hits: Hits
+    place: Any
+    form: str
+    run_format: str | None = None
+
+
 def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source | None) -> bool:
     """Whether counts, some of the hits or the first lines show a sign of a mistake that `evaluation.mistakes` names.
 

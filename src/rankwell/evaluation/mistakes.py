@@ -14,6 +14,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, flag, shown
+from rankwell.evaluation.judged import RunPlace
 from rankwell.io import column_tables
 from rankwell.io import files as io
 from rankwell.store import Source, decode_id, split_part
@@ -31,16 +32,6 @@ class Mistake(NamedTuple):
     n: int
     sentence: str
     level: Literal["error", "warning"] = "warning"
-
-
-class RunPlace(NamedTuple):
-    """A run with the place that it was read from. form: its format. run_format: the format that the user named."""
-
-    name: str
-    hits: Hits
-    place: Any
-    form: str
-    run_format: str | None = None
 
 
 class _FirstRow(NamedTuple):
@@ -147,13 +138,29 @@ def _example(pair: tuple[str, str]) -> str:
     return f"{shown(pair[0])} in the judgments, {shown(pair[1])} in the run"
 
 
-def no_common_query(judged: Sequence[str], listed: Sequence[str], items: Iterable[str]) -> str:
+def _exchanged(run: RunPlace, judgments: Judgments) -> str:
+    """The column of the run that is the other one of the judgments: many of its queries are items there, or its items queries.
+
+    Ids that are both queries and items of the judgments do not count, and a run may have more of either than is judged.
+    """
+    queries, items = set(judgments.queries), set(judgments.items)
+    if _many_are(run.hits.unknown, items - queries):
+        return "the queries of the run are items of the judgments"
+    return "the items of the run are queries of the judgments" if _many_are(_items_of(run), queries - items) else ""
+
+
+def _many_are(listed: Iterable[str], known: set[str]) -> bool:
+    return 8 * len((own := set(listed)) & known) > len(own)
+
+
+def no_common_query(run: RunPlace, judgments: Judgments) -> str:
     """The probable reason why judgments and a run share no query, as further sentence of that error; empty where unknown."""
+    judged, listed = judgments.queries, list(run.hits.unknown)
+    if what := _exchanged(run, judgments):
+        return f" {what[0].upper()}{what[1:]}; exchange the two columns in one of the files."
     if (alike := _alike(judged, listed)) is not None:
         what = f"{alike.n} would match if {alike.ignored} were ignored ({_example(alike.first)})"
         return f" {what}; write the ids alike in both files."
-    if 4 * len(both := set(items) & set(listed)) > len(listed) and len(both) > 1:
-        return " The queries of the run are items of the judgments: are the two columns swapped in one of the files?"
     return ""
 
 
@@ -161,6 +168,9 @@ def _query_ids(run: RunPlace, judgments: Judgments, queries: str) -> list[Mistak
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.present.tolist()
     missing = [query for query, there in zip(judgments.queries, present, strict=True) if not there]
+    if len(missing) == len(present) and (what := _exchanged(run, judgments)):
+        sentence = f"{run.name}: {what}; exchange the two columns in one of the files."
+        return [Mistake("queries and items swapped", len(missing), sentence, "error")]
     found, explained = list[Mistake](), 0
     alike = _alike(missing, run.hits.unknown) if missing and run.hits.unknown else None
     if alike is not None and 2 * alike.n >= min(len(missing), len(run.hits.unknown)):

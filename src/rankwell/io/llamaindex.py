@@ -1,6 +1,7 @@
-"""LlamaIndex: `EmbeddingQAFinetuneDataset` as JSON or as the object, with queries, corpus and relevant_docs."""
+"""LlamaIndex: `EmbeddingQAFinetuneDataset` as JSON, its dictionary or the object, with queries, corpus and relevant_docs."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from rankwell.core.tables import Judgments
@@ -10,6 +11,7 @@ from rankwell.io.files import FORMATS, Request, Texts, file_format
 from rankwell.store import Head, Source
 
 _TEXTS = ("queries", "corpus")
+_PARTS = (*_TEXTS, "relevant_docs")
 _START = re.compile(r'\{\s*"(?:queries|corpus|relevant_docs)"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*["\[]')
 
 
@@ -18,11 +20,20 @@ def _sniff(head: Head) -> float:
 
 
 def _accepts(thing: Any) -> bool:
-    return all(hasattr(thing, name) for name in (*_TEXTS, "relevant_docs"))
+    if isinstance(thing, Mapping):
+        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and _is_of_texts(thing["queries"])
+    return all(hasattr(thing, name) for name in _PARTS)
+
+
+def _is_of_texts(queries: Mapping[Any, Any]) -> bool:
+    """Whether the values are strings, as those of judgments of a query that is named `queries` are not."""
+    return all(isinstance(text, str) for text in queries.values())
 
 
 def _part(thing: Any, name: str) -> Any:
     """One of the three mappings. Raises BadInput where the file has another form."""
+    if isinstance(thing, Mapping):
+        return thing[name]
     if not isinstance(thing, Source):
         return getattr(thing, name)
     found = read_json(thing, pairs=unique_keys)

@@ -273,6 +273,6 @@ def _cost(name: str, each: SystemCost, scale: float) -> str:
     if value in (None, ""):
         return MISSING
     if not scale:
-        return str(value)
+        return PrintedFigure(value) if isinstance(value, (int, float)) else str(value)
     shown = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
-    return f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown
+    return PrintedFigure(f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown)

@@ -87,7 +87,8 @@ def refuse_blocked(path: Path, *, folder: bool = False) -> None:
         raise BadUsage(f"{path} is a folder; name a file to write.")
     for place in (path, *path.parents) if folder else path.parents:
         if place.exists() and not place.is_dir():
-            raise BadUsage(f"{place} is a file, so that {path} cannot be a folder; name another place.")
+            what = "be a folder" if folder else "be written"
+            raise BadUsage(f"{place} is a file, not a folder, so that {path} cannot {what}; name another place.")
 
 
 @contextmanager

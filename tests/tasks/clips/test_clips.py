@@ -668,6 +668,18 @@ def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_
     assert not any("distance" in note for note in evaluate_clips(table, vectors, intervals="none").notes)
 
 
+@pytest.mark.parametrize("source", ["engine", "l2", "run"])
+def test_a_positive_least_similarity_of_distances_is_refused(source: str):
+    table = {name: {"g": ["x"]} for name in ("a", "b", "c")}
+    near = {"a": [{"id": "b", "distance": 0.2}, {"id": "c", "distance": 0.9}], "b": [], "c": []}
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 0.2], "c": [1.0, 0.9]}
+    given = {"engine": {"engine": Lists(near)}, "l2": {"embeddings": vectors, "metric": "l2"}, "run": {"run": near}}[source]
+
+    with pytest.raises(BadUsage, match=r"min_similarity 0.5: .* none is above 0; min_similarity -0.5 keeps distances up to 0.5"):
+        evaluate_clips(table, **given, min_similarity=0.5)
+    assert evaluate_clips(table, **given, min_similarity=0.0, intervals="none")
+
+
 def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
     table = {"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}, "e": {"g": ["y"]}}
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}

@@ -178,7 +178,7 @@ def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run,
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
     low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
-    assert f"\na  weak      0.00 [0.00,   {100 - low:.2f}]\n" in out
+    assert f"\na  weak      0.00  [0.00,  {100 - low:.2f}]\n" in out
     assert f"\nb  best    100.00 [{low:.2f}, 100.00] a\n" in out
     assert "letters=a system is significantly better than those whose letters follow its figure" in out
 

@@ -20,6 +20,9 @@ _BROKEN = 8
 _LEGEND = 160
 """A legend of more characters has a line for each name."""
 _PIECES = re.compile(r"\S+?(?:,|(?=\s|$))\s*")
+_ENDS = re.compile(r"(?<=,) | (?=\[)")
+_WITH_INTERVAL = 3
+"""The parts of a figure with its interval: the figure and both ends."""
 _BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
 
 
@@ -59,7 +62,7 @@ def _fitted(grid: Grid, terminal: Terminal) -> str:
 
 
 def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
-    return [styled(line, "2", terminal) for text in texts for line in folded(text, terminal).split("\n")]
+    return [styled(line, "2", terminal) for text in texts for line in folded(text, terminal, "    ").split("\n")]
 
 
 def _legend(grid: Grid) -> list[str]:
@@ -91,25 +94,37 @@ def _aligned(grid: Grid) -> Grid:
         number or (all(isinstance(cell, PrintedFigure) for cell in own) if own else {*column} == {MISSING})
         for number, own, column in zip(grid.numeric, cells, columns, strict=True)
     ]
-    columns = [_at_the_point(column) if number else column for column, number in zip(columns, numeric, strict=True)]
+    columns = [
+        _at_the_point(column) if number else _with_figures(column) for column, number in zip(columns, numeric, strict=True)
+    ]
     return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
 
 
+def _with_figures(cells: Sequence[str]) -> Sequence[str]:
+    """Texts among which are figures: these are aligned, where there are any."""
+    found = _at_the_point([cell if isinstance(cell, PrintedFigure) else "" for cell in cells])
+    return [aligned or cell for aligned, cell in zip(found, cells, strict=True)]
+
+
 def _at_the_point(cells: Sequence[str]) -> list[str]:
-    """Figures padded so that their decimal points stand at one place, and those of the upper ends of intervals at another."""
-    parts = {place: cell.split(", ") for place, cell in enumerate(cells) if any(map(str.isdigit, cell))}
+    """Figures padded so that their decimal points stand at one place, and those of either end of an interval at another."""
+    parts = {
+        place: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1) for place, cell in enumerate(cells) if any(map(str.isdigit, cell))
+    }
     ends = max(map(len, parts.values()), default=0)
-    parts = {place: each for place, each in parts.items() if len(each) == ends}
+    # A figure without an interval stands below those that have one.
+    parts = {place: each for place, each in parts.items() if len(each) == ends or (len(each) == 1 and ends == _WITH_INTERVAL)}
     for end in range(ends):
-        comma = "," if end < ends - 1 else ""
         sides: dict[int, tuple[str, str]] = {}
         for place, each in parts.items():
-            found = _BEFORE_POINT.match(each[end])
+            text = each[end] if end < len(each) else ""
+            found = _BEFORE_POINT.match(text)
             before = found[0] if found else ""
-            sides[place] = before, each[end][len(before) :] + comma
+            sides[place] = before, text[len(before) :]
         left, right = (max(width_of(side[at]) for side in sides.values()) for at in (0, 1))
         for place, (before, after) in sides.items():
-            parts[place][end] = " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+            padded = " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+            parts[place][end:] = [padded, *parts[place][end + 1 :]]
     return [" ".join(parts[place]) if place in parts else cell for place, cell in enumerate(cells)]
 
 

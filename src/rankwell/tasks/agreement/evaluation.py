@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure, find_convention
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
@@ -154,7 +154,7 @@ def compare_lists(
     >>> round(compare_lists([7, 23, 156, 89, 42], [7, 99, 23, 156, 12], "MAP@5"), 3)
     0.806
     """
-    rules = CONVENTIONS[convention]
+    rules = find_convention(convention, "agreement")
     requested = parse_measure(measure, rules.words)
     pairs = ranking_pairs(reference, candidate)
     if requested.entry.view is RankingPairs:

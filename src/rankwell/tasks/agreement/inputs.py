@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention
+from rankwell.conventions import CONVENTIONS, Convention, find_convention
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
@@ -225,7 +225,7 @@ def convention_of(options: AgreementOptions) -> Convention:
         raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
     if options.gold_depth is not None and options.gold_depth < 1:
         raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
-    name, entry = options.convention, CONVENTIONS[options.convention]
+    name, entry = options.convention, find_convention(options.convention, "agreement")
     if name != "rankwell" and "agreement" not in entry.tasks:
         known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
         raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")

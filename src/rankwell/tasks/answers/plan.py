@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
@@ -38,7 +38,7 @@ class AnswerPlan:
     @cached_property
     def convention(self) -> Convention:
         """The convention. Raises UnknownName for an unknown one."""
-        return CONVENTIONS[self.options.convention or "piaf"]
+        return find_convention(self.options.convention or "piaf", "answers", also="")
 
     @cached_property
     def rules(self) -> AnswerConvention:

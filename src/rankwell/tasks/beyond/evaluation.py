@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
 from rankwell.core.tables import Ints
@@ -38,7 +38,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     check_intervals(options.intervals, options.seed)
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
-    convention = CONVENTIONS[options.convention]
+    convention = find_convention(options.convention, "beyond")
     inputs, named, builder = BeyondInputs.read(options), name_runs(runs), ResultsBuilder(convention)
     if not named:
         raise BadUsage("no run is given; name at least one.")

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.kernels.matrix_counts import names_of
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
@@ -75,7 +75,7 @@ def caption_results(
     scores: Any, positives: Any, options: CaptionOptions, parts: PartOptions, *, details: bool, progress: Progress | None
 ) -> PartOutcome:
     """The results of `captions`, or what to show where its parts are not all computed."""
-    rules = CONVENTIONS[options.convention]
+    rules = find_convention(options.convention, "captions")
     own = rules.rules_of("captions", CaptionConvention())
     directions = _directions(rules, own, options)
     check_intervals(options.intervals, options.seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
@@ -33,7 +33,7 @@ class ClipInputs:
         self.options, self.progress = options, progress
         self.annotations = table = read_annotations(annotations, schema=options.schema, groups=groups)
         self.selection = table.select(groups, self.keywords)
-        self.convention, self.ks = CONVENTIONS[options.convention], tuple(sorted(set(cutoffs(options.k))))
+        self.convention, self.ks = find_convention(options.convention, "clips"), tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(measure_names(options.measures), self.ks, self.convention)
         self.drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
         self.queries, self.labelled = _queries(table, self.selection, options)

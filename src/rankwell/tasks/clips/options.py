@@ -44,7 +44,8 @@ class ClipOptions:
     relevance
         all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T"; graded: matched / required.
     min_similarity
-        Results of a lower similarity are not found; it depends on the model, so that there is no default.
+        Results of a lower similarity are not found; it depends on the model, so that there is no default. With distances: -D
+        keeps those up to D.
     self_rule
         The query clip is removed before the list is cut to K, or after it (Algorithm 2 to the letter, still divided by K).
     exclude_group

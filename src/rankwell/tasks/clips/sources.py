@@ -110,6 +110,7 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
         progress=inputs.progress,
     ).ordered()
     if inputs.metric == "l2" and inputs.options.min_similarity is not None:
+        _refuse_distances(inputs, "similarities of l2 are")
         notes = [*notes, _distance_note("similarities of l2 are", inputs)]
     others = frozenset(items.names()) - set(inputs.annotations.clips)
     sources = sources_of({"embeddings": options.embeddings, "text_embeddings": options.text_embeddings})
@@ -179,6 +180,7 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     if not mine.lists:
         example = f"{strange[0]!r} there, {inputs.queries[0].id!r} here" if strange else "it is empty"
         raise BadInput(f"{run}: no query of the run is one of the queries ({example}).")
+    _refuse_distances(inputs, f"scores of {run if isinstance(run, (str, Path)) else 'the run'} look like", mine.lists)
     cleaned, notes = _cleaned(mine, inputs)
     notes = [*of_file, *notes]
     missing = [inputs.title(query.id) for query in inputs.queries if query.id not in mine.lists]
@@ -197,6 +199,7 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     arguments, notes = _arguments(engine, inputs)
     lists, failed, by_distance = _answers(engine, arguments, inputs)
     if by_distance:
+        _refuse_distances(inputs, f"similarities of {name} are", lists)
         notes.append(_distance_note(f"similarities of {name} are", inputs))
     first = [f"{inputs.title(query)!r} ({problem})" for query, problem in list(failed.items())[:3]]
     if failed and not lists:
@@ -231,6 +234,15 @@ def _answers(
         lists[query] = ClipList([each.item for each in found], [each.similarity for each in found])
         by_distance = by_distance or any(each.is_distance for each in found)
     return lists, failed, by_distance
+
+
+def _refuse_distances(inputs: ClipInputs, what: str, lists: Mapping[str, ClipList] | None = None) -> None:
+    """Raises BadUsage for a positive least similarity where distances with their signs turned, none above 0, are similarities."""
+    least = inputs.options.min_similarity
+    found = [number for each in (lists or {}).values() for number in each.similarities if not np.isnan(number)]
+    if least is not None and least > 0 and max(found, default=0.0 if lists is None else 1.0) <= 0:
+        option, turned = flag("--min-similarity"), "distances with their signs turned, and none is above 0"
+        raise BadUsage(f"{option} {least:g}: {what} {turned}; {option} {-least:g} keeps distances up to {least:g}.")
 
 
 def _distance_note(what: str, inputs: ClipInputs) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule, choose_measures
+from rankwell.conventions import LabelledMeasure, NoRelevantRule, choose_measures, find_convention
 from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
@@ -190,7 +190,7 @@ class InstanceRules:
     """
 
     def __init__(self, options: InstanceOptions, *, by_id: bool) -> None:
-        self.convention = convention_of(options.convention)
+        self.convention = find_convention(options.convention, "instances")
         self.reading = self.convention.rules_of("instances", InstanceConvention(exclude=("self",)))
         own, known = options.exclude, get_args(Excluded)
         words = own.replace(",", " ").split() if isinstance(own, str) else None if own is None else list(own)
@@ -226,7 +226,7 @@ def taking_part(images: Images, options: InstanceOptions) -> Images:
 
 def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether TP/PRED is among them."""
-    rules, cut = convention_of(options.convention), options.cut
+    rules, cut = find_convention(options.convention, "instances"), options.cut
     reading = rules.rules_of("instances", InstanceConvention())
     listed, ks = measure_names(options.measures), CUTOFFS if options.k is None else cutoffs(options.k)
     named = reading.labels if listed is None else NAMED in listed
@@ -244,16 +244,8 @@ def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, 
     return tuple({str(each.measure): each for each in chosen}.values()), named
 
 
-def convention_of(name: str) -> Convention:
-    """The convention of this name. Raises UnknownName, which lists those for instances."""
-    if name not in CONVENTIONS:
-        known = [each for each in CONVENTIONS if each == "rankwell" or "instances" in CONVENTIONS[each].tasks]
-        raise UnknownName(f"unknown convention {name!r} for instances; {suggest(name, known)}")
-    return CONVENTIONS[name]
-
-
 def takes_cutoffs(options: InstanceOptions) -> bool:
     """Whether any of the measures, or of the convention's for None, needs a cut-off and names none."""
-    rules, names = convention_of(options.convention), measure_names(options.measures)
+    rules, names = find_convention(options.convention, "instances"), measure_names(options.measures)
     texts = rules.defaults if names is None else [text for text in names if text != NAMED]
     return any(at_each_cutoff(text, CUTOFFS, rules.words) != [text] for text in texts)

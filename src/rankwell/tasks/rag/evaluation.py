@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
@@ -44,7 +44,7 @@ def evaluate_rag(gold: Any, retrieved: Any, *, options: RagOptions, details: boo
     check_intervals(options.intervals, options.seed)
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
-    convention = CONVENTIONS[options.convention]
+    convention = find_convention(options.convention, "rag")
     documents = {} if options.documents is None else read_texts(options.documents).texts
     questions = read_gold(gold, documents)
     named = _runs(retrieved)
@@ -91,7 +91,7 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
     1.0
     """
     check_intervals(options.intervals, options.seed)
-    convention = CONVENTIONS[options.convention]
+    convention = find_convention(options.convention, "rag")
     named, builder = _runs(supports), ResultsBuilder(convention)
     names = measure_names(options.measures) or (None if convention.name == "alce" else ["CitationR", "CitationP"])
     measures = choose_measures(names, convention)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
+from rankwell.conventions import LabelledMeasure, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
@@ -77,7 +77,7 @@ class RetrieveEvaluation:
     engine: Any
 
     def __post_init__(self) -> None:
-        self.convention = CONVENTIONS[self.options.convention]
+        self.convention = find_convention(self.options.convention)
         self.notes: list[str] = []
         names = measure_names(self.options.measures)
         if names and self.options.qrels is None:

@@ -20,13 +20,13 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, is_suspicious, name_runs
+from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.stats import check_intervals
-from rankwell.store import run_files, sources_of
+from rankwell.store import Source, run_files, sources_of
 from rankwell.store.data_sets import queries_beside
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of, with_second
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
@@ -135,8 +135,9 @@ def _results(
         places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
-        evaluation.builder.notes += evaluation.mistakes(name, files[0] if files else run, found, options.run_format)
-        evaluation.add(name, found.hits)
+        place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format)
+        evaluation.builder.notes += evaluation.mistakes(place, found.source)
+        evaluation.add(place)
         if options.confidence:
             evaluation.add_abstention(run, options)
     sources = sources_of(inputs.judgments, places)
@@ -199,20 +200,19 @@ class _RunEvaluation:
             progress=request.progress,
         )
 
-    def mistakes(self, name: str, run: Any, found: io.FoundHits, run_format: str | None) -> list[str]:
-        """The probable mistakes in the judgments and in one run."""
-        flat, hits = self.truth.flat, found.hits
-        lines = found.source if found.format == "trec" else None
-        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, hits, rel=self._lowest, lines=lines):
+    def mistakes(self, place: RunPlace, source: Source | None) -> list[str]:
+        """The probable mistakes in the judgments and in one run. source: the run's, where it is a file."""
+        flat, lines = self.truth.flat, source if place.form == "trec" else None
+        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, place.hits, rel=self._lowest, lines=lines):
             return []
-        from rankwell.evaluation.mistakes import RunPlace, judgment_mistakes, run_mistakes
+        from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
 
-        place = RunPlace(name, hits, run, found.format, run_format)
         own = run_mistakes(place, flat, rel=self._lowest, ties=self.rules.ties, queries=self.rules.queries)
         return [each.sentence for each in (*judgment_mistakes(flat, self._lowest), *own)]
 
-    def add(self, name: str, hits: Hits) -> None:
+    def add(self, place: RunPlace) -> None:
         """Measures one run."""
+        name, hits = place.name, place.hits
         view = JudgedRankings.join(self.truth.flat, hits)
         if hits.top is not None:
             self.details[name] = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
@@ -227,7 +227,7 @@ class _RunEvaluation:
             other_views=lambda kind: self._other_view(kind, hits, view),
             tied_items="tied items keep the order of the input.",
         )
-        counted = self._counted(run, hits)
+        counted = self._counted(run, place)
         self.builder.add(run, self.measures, counted)
         if self.rules.unjudged == "nonrelevant":
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
@@ -245,9 +245,9 @@ class _RunEvaluation:
         )
         self.abstention.extend(found)
 
-    def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
+    def _counted(self, run: JudgedRun, place: RunPlace) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
-        view, rule = run.view, self.rules.no_relevant
+        view, hits, rule = run.view, place.hits, self.rules.no_relevant
         bare = view.n_relevant(self._lowest) == 0
         counted = counted_queries(
             view.queries,
@@ -269,7 +269,7 @@ class _RunEvaluation:
             if not both:
                 from rankwell.evaluation.mistakes import no_common_query
 
-                reason = no_common_query(view.queries, list(hits.unknown), self.truth.flat.items)
+                reason = no_common_query(place, self.truth.flat)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth "
                 f"{len(hits.present)}, {both} are in both{example}.{reason}"

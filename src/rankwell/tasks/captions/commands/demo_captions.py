@@ -68,7 +68,7 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
     end = (
         f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --query-texts {texts} --seed {seed}\n"
     )
-    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
+    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]), notes=done.notes)
 
 
 def make_scenes(seed: int) -> Scenes:

@@ -99,7 +99,7 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
         "Four ways to compare pictures, none of which knows anything about art:\n",
         shown.text,
         prose(_end(output, places[0], results, statements)),
-        page_lines(output),
+        page_lines(output, "query picture"),
     ]
     return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
 
