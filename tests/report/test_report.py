@@ -470,6 +470,13 @@ def test_latex_says_its_special_letters():
     assert r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k{[}l{]} & AP" in text
 
 
+def test_latex_has_greek_letters_in_formulas():
+    text = render_rows([{"Kendall's τ": "0.5", "run": "κ−1"}], "latex")
+
+    assert r"Kendall's $\tau$ & run \\" in text
+    assert r"$\kappa$$-$1" in text
+
+
 def test_a_line_break_in_an_id_cannot_leave_the_comment_of_latex():
     text = printed(rules={"convention": "a\n\\input{x}"}, form="latex")
 

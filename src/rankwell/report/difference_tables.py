@@ -40,10 +40,10 @@ def difference_text(
     wide = terminal if format == "table" else PLAIN
     parts = ["\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
-    if format == "table" and (legend := _legend(differences, tables.get("systems", ()), rules)):
-        parts.append(folded(legend, wide))
+    # Comments in LaTeX, paragraphs elsewhere.
+    if legend := _legend(differences, tables.get("systems", ()), rules):
+        parts.append(folded(f"{mark}{safe(legend)}", wide))
     line = rules_line(rules)
-    # A comment in LaTeX, a paragraph elsewhere.
     parts += [folded(f"{mark}rules: {safe(line)}", wide)] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 

@@ -45,11 +45,17 @@ def _escape(text: str) -> str:
 
 
 _NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar", '"': "quotedbl"}
+_FORMULAS = {
+    **{"α": r"\alpha", "β": r"\beta", "κ": r"\kappa", "ρ": r"\rho", "τ": r"\tau", "φ": r"\phi", "Δ": r"\Delta", "Ω": r"\Omega"},
+    **{"−": "-", "≤": r"\le", "≥": r"\ge", "·": r"\cdot", "×": r"\times"},
+}
 _ESCAPES = str.maketrans(
     {mark: f"\\text{name}{{}}" for mark, name in {**_NAMES, "†": "dagger"}.items()}
     | {mark: f"\\{mark}" for mark in "{}$&#%_"}
     # After a line break LaTeX would take a bracket for the length of a gap.
     | {"[": "{[}", "]": "{]}", MISSING: "--"}
+    # Letters and signs that pdfLaTeX has in formulas alone.
+    | {mark: f"${name}$" for mark, name in _FORMULAS.items()}
 )
 
 
