@@ -197,3 +197,27 @@ def StRecall(ranking: Ranking, grades: Intents, *, k: int, rel: float = 1) -> fl
         if hits(ranking[:k], one, rel) > 0:
             served += 1
     return served / len(intents) if intents else 0.0
+
+
+def global_gain(item: str, grades: Intents) -> float:
+    """The sum of the item's grades over the intents, without those below 0."""
+    return sum(max(one.get(item) or 0.0, 0.0) for one in grades.values())
+
+
+def D_nDCG(ranking: Ranking, grades: Intents, *, k: int | None = None, judged_only: bool = False) -> float:
+    """DCG by global gains over the best DCG of all judged items (Sakai and Song 2011), with equally probable intents."""
+    depth = k if k is not None else 10**9
+    judged = sorted({item for one in grades.values() for item in one})
+    best = sorted((global_gain(item, grades) for item in judged), reverse=True)
+    ideal = sum(gain / math.log2(place + 2) for place, gain in enumerate(best[:depth]))
+    shown = shown_items(ranking, grades, judged_only)[:depth]
+    value = sum(global_gain(item, grades) / math.log2(place + 2) for place, item in enumerate(shown))
+    return value / ideal if ideal > 0 else 0.0
+
+
+def D_sharp_nDCG(
+    ranking: Ranking, grades: Intents, *, k: int, gamma: float = 0.5, rel: float = 1, judged_only: bool = False
+) -> float:
+    """gamma times I-rec plus 1 - gamma times D-nDCG (Sakai and Song 2011)."""
+    recall = StRecall(shown_items(ranking, grades, judged_only), grades, k=k, rel=rel)
+    return gamma * recall + (1 - gamma) * D_nDCG(ranking, grades, k=k, judged_only=judged_only)

@@ -18,6 +18,7 @@ _ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval
 _ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance" + _NDEVAL
 _NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries" + _NDEVAL
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results" + _NDEVAL
+_SAKAI = "Sakai and Song 2011, Evaluating diversified search results using per-intent graded relevance"
 _UNBOUNDED = Scale((0.0, np.inf))
 
 # rank -> what novelty at that rank is worth.
@@ -226,7 +227,7 @@ def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool =
 @measure(
     "StRecall",
     source="Zhai, Cohen and Lafferty 2003, Beyond independent relevance; ndeval strec, Clarke 2013",
-    aliases="strec subtopic_recall S-recall",
+    aliases="strec subtopic_recall S-recall I-rec I_rec Irec",
 )
 def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Floats:
     """The share of the S intents that at least one of the first `k` items serves.
@@ -239,3 +240,47 @@ def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Float
     view = intents.by_aspect
     served = view.sum_rows(view.relevant(rel) & view.within(k)) > 0
     return ratio(intents.sum_aspects(served.astype(np.float64)), _live(intents, rel))
+
+
+@measure("D_nDCG", source=_SAKAI, aliases="D-nDCG")
+def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool = False) -> Floats:
+    """DCG of the first `k` items by their global gains, over that of the list with the largest global gains first.
+
+    The global gain of an item is the mean of its grades over the intents, all of them equally probable; grades below 0 count as
+    0, and the discount is log2(rank + 1). judged_only: items judged for no intent are taken out first.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> d_ndcg(view, k=1).tolist()
+    [0.5]
+    """
+    view = _shown(intents, judged_only).by_aspect
+    gains = np.maximum(view.grades, 0.0) * _by_log(view.ranks)
+    return ratio(intents.sum_aspects(view.sum_rows(np.where(view.within(k), gains, 0.0))), _ideal_gains(intents, k))
+
+
+def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
+    """(queries,) the DCG of all judged items, those with the largest sums of grades first."""
+    owner = intents.query_of_aspect[intents.aspect_of_truth]
+    pairs, place = np.unique(np.stack([owner, intents.truth_items]), axis=1, return_inverse=True)
+    total = np.bincount(place.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1])
+    order = np.lexsort((-total, pairs[0]))
+    queries, gains = pairs[0][order], total[order]
+    ranks = np.arange(1, len(queries) + 1) - np.searchsorted(queries, queries)
+    shown = np.where(ranks <= (len(ranks) if k is None else k), gains * _by_log(ranks), 0.0)
+    return np.bincount(queries, weights=shown, minlength=len(intents.queries)).astype(np.float64)
+
+
+@measure("D_sharp_nDCG", source=_SAKAI, aliases="D#-nDCG D#nDCG D♯-nDCG D♯nDCG Dsharp-nDCG")
+def d_sharp_ndcg(intents: IntentRankings, *, k: int, gamma: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
+    """gamma times the share of the intents that the first `k` items serve (I-rec, `StRecall`), plus 1 - gamma times `D_nDCG`.
+
+    rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken out first.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> d_sharp_ndcg(view, k=1).tolist()
+    [0.5]
+    """
+    served = subtopic_recall(_shown(intents, judged_only), k=k, rel=rel)
+    return _share("gamma", gamma) * served + (1 - gamma) * d_ndcg(intents, k=k, judged_only=judged_only)
