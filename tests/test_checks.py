@@ -62,19 +62,27 @@ def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypa
 
 
 def test_a_release_needs_an_address_a_date_and_its_own_tag(tmp_path):
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, tmp_path)
+    with_address = [*release.GATE_PAGES, "integrations/gitlab.yml"]
+    for name in ("pyproject.toml", "CHANGELOG.md", *with_address):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     changelog, project = tmp_path / "CHANGELOG.md", tmp_path / "pyproject.toml"
 
     changelog.write_text("# Changelog\n\n## 1.2.0 — unreleased\n", encoding="utf-8")
     assert [each.partition(":")[0] for each in release.problems(tmp_path, "1.2.0", "v1.2.1")] == [
         "pyproject.toml",
+        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),  # OWNER
+        *("docs/guides/gate-in-continuous-integration.md", "integrations/gitlab.yml"),  # https://…
+        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),  # the tag of another version
         "CHANGELOG.md",
         "the tag is v1.2.1, but src/rankwell/__init__.py has the version 1.2.0",
     ]
 
     changelog.write_text("# Changelog\n\n## 1.2.0 — 2026-12-01\n", encoding="utf-8")
     project.write_text(project.read_text(encoding="utf-8").replace("repository.invalid", "example.org"), encoding="utf-8")
+    for name in with_address:
+        text = (tmp_path / name).read_text(encoding="utf-8").replace("OWNER/rankwell@v0.1.0", "us/rankwell@v1.2.0")
+        (tmp_path / name).write_text(text.replace("https://…/", "https://example.org/us/"), encoding="utf-8")
     assert list(release.problems(tmp_path, "1.2.0", "v1.2.0")) == []
 
 
@@ -111,3 +119,15 @@ def test_the_conda_recipe_has_the_dependencies_of_the_project():
     expected = [re.sub(r"^[\w-]+", lambda found: f"{names.get(found[0], found[0])} ", each) for each in project["dependencies"]]
 
     assert run == [f"python {project['requires-python']}", *expected]
+
+
+def test_the_page_of_extras_lists_each_and_whether_all_has_it():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    inside = re.findall(r"[\w-]+", extras["all"][0].partition("[")[2])
+    page = (ROOT / "docs" / "reference" / "extras.md").read_text(encoding="utf-8")
+
+    rows = re.findall(r"^\| (`.*?) \| .* \| (yes|no) \|$", page, re.MULTILINE)
+    listed = {name: word for names, word in rows for name in re.findall(r"[\w-]+", names)}
+
+    developers = {"all", "dev", "dev-all", "docs"}
+    assert listed == {name: "yes" if name in inside else "no" for name in extras.keys() - developers}

@@ -10,6 +10,9 @@ from pathlib import Path
 import rankwell
 
 ROOT = Path(__file__).resolve().parent.parent
+GATE_PAGES = ("docs/compat.md", "docs/guides/gate-in-continuous-integration.md")
+PLACEHOLDERS = {"OWNER/rankwell@": GATE_PAGES, "https://…/": (GATE_PAGES[1], "integrations/gitlab.yml")}
+"""Words in place of the project's address, with their files beside pyproject.toml."""
 
 
 def problems(root: Path, version: str, tag: str | None) -> Iterator[str]:
@@ -17,6 +20,14 @@ def problems(root: Path, version: str, tag: str | None) -> Iterator[str]:
     address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"]["repository"]
     if ".invalid" in address:
         yield f"pyproject.toml: the address {address} is a placeholder; fill in the repository under [tool.rankwell]"
+    for words, files in PLACEHOLDERS.items():
+        for file in files:
+            if words in (root / file).read_text(encoding="utf-8"):
+                yield f"{file}: '{words}' is a placeholder; fill in the repository"
+    for file in GATE_PAGES:
+        for named in re.findall(r"uses: \S+/rankwell@(\S+)", (root / file).read_text(encoding="utf-8")):
+            if named != f"v{version}":
+                yield f"{file}: the action has the tag {named}; expected v{version}"
     heading = re.search(r"^## (.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     if heading is None or not re.fullmatch(rf"{re.escape(version)} — \d{{4}}-\d\d-\d\d", heading[1]):
         yield f"CHANGELOG.md: expected '## {version} — YYYY-MM-DD' first, found '{heading and heading[1]}'"

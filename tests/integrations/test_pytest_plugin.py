@@ -24,6 +24,9 @@ def test_holds(rankwell):
 def test_public_names(rankwell):
     assert rankwell.read_judgments({"q": ["a"]}).to_dict() == {"q": {"a": 1.0}}
 
+def test_one_text(rankwell):
+    rankwell.gate("new", require="RR >= 0.6")
+
 def test_fails(rankwell):
     rankwell.gate(rankwell.evaluate(QRELS, {"mine": RUN}, "RR"), "RR >= 0.9", "RR <= 0.8")
 
@@ -80,7 +83,7 @@ def failure(printed: str) -> Callable[[str], Any]:
 
 def test_a_gate_that_holds_passes_and_public_names_are_there(failure: Callable[[str], str], printed: str):
     assert failure("test_holds") == failure("test_public_names") == ""
-    assert "8 failed, 2 passed" in printed
+    assert "9 failed, 2 passed" in printed
 
 
 def test_a_gate_that_fails_prints_sentences_and_table_without_traceback(failure: Callable[[str], str], printed: str):
@@ -97,6 +100,7 @@ def test_a_gate_that_fails_prints_sentences_and_table_without_traceback(failure:
     ("name", "sentence"),
     [
         ("test_worse_than_baseline", "mine RR is significantly worse than"),
+        ("test_one_text", "mine RR: mean is 0.5000 (n = 12), required >= 0.6: 0.1000 too low"),
         ("test_bad_score", "rankwell: query 'q', item 'a'"),
         ("test_unknown_measure", "rankwell: requirement 'nDCG > 0': no measure 'nDCG'"),
         ("test_no_folder", "rankwell: no/such/folder is not a folder"),

@@ -204,11 +204,14 @@ def test_ids_that_cannot_be_read_say_why(registered: str, capsys: pytest.Capture
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_data_that_is_not_here_and_cannot_be_fetched_is_an_error(registered: str, monkeypatch: pytest.MonkeyPatch):
+def test_data_that_is_not_here_and_cannot_be_fetched_is_an_error_with_the_whole_reason_and_no_log(
+    registered: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
     monkeypatch.setenv("IR_DATASETS_DL_TRIES", "1")
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with pytest.raises(
-        BadInput, match=r"irds:beir/scifact/test: the data is not in .*cannot be fetched \(ProxyError.*; go online"
+        BadInput, match=r"irds:beir/scifact/test: the data is not in .*cannot be fetched \(ProxyError.*\)\)\); go online"
     ):
         read_judgments("irds:beir/scifact/test")
+    assert "".join(capfd.readouterr()) == ""

@@ -64,7 +64,7 @@ class GateOptions:
         Of the bootstrap.
     """
 
-    require: Annotated[list[str] | None, Option(("--require", "-r"))] = None
+    require: Annotated[Sequence[str] | str | None, Option(("--require", "-r"), kind=list[str])] = None
     no_regression: str | None = None
     tolerance: Annotated[float | str | None, Option(kind=str)] = None
     measures: MeasureNames = None
@@ -76,15 +76,19 @@ class GateOptions:
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
         """The options with further requirements; where nothing else is required, no run may be worse than the baseline."""
-        require = [*stated, *(self.require or ())]
+        require = [*stated, *self._stated()]
         is_named = bool(require or self.requirements or self.no_regression)
         return replace(self, require=require, no_regression=self.no_regression if is_named else baseline)
+
+    def _stated(self) -> Sequence[str]:
+        """The requirements of the options; a string is one."""
+        return [self.require] if isinstance(self.require, str) else self.require or ()
 
     def required(self) -> Gate:
         """The requirements of the options and of their file together. Raises BadInput for a file that is not a gate."""
         stated = Gate() if self.requirements is None else requirements.read_gate(self.requirements)
         return Gate(
-            require=(*stated.require, *(self.require or ())),
+            require=(*stated.require, *self._stated()),
             no_regression=stated.no_regression if self.no_regression is None else self.no_regression,
             tolerance=stated.tolerance if self.tolerance is None else str(self.tolerance),
             measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),

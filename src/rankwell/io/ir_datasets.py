@@ -1,5 +1,6 @@
 """ir_datasets: judgments and queries of a data set by its id, `irds:beir/scifact/test`; the package fetches the data."""
 
+import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -81,12 +82,19 @@ def _near(name: str, known: list[str]) -> str:
 
 @contextmanager
 def _fetched(place: Any) -> Generator[None]:
-    """Raises BadInput where ir_datasets fails: each data set and each download has errors of its own."""
+    """Raises BadInput where ir_datasets fails: each data set and each download has errors of its own.
+
+    Its log is silent, for the error has the reason; its bars of progress are not.
+    """
     from ir_datasets.util import home_path
 
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
     try:
         yield
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         what = f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched ({reason})"
         raise BadInput(f"{what}; go online, or copy the folder from a machine that has it.") from error
+    finally:
+        logging.disable(before)

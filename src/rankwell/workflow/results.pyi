@@ -28,7 +28,7 @@ def compare(
 def gate(
     result: Results,
     *required: str,
-    require: list[str] | None = ...,
+    require: Sequence[str] | str | None = ...,
     no_regression: str | None = ...,
     tolerance: float | str | None = ...,
     measures: Sequence[str] | str | None = ...,
