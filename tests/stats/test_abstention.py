@@ -11,7 +11,7 @@ import pytest
 import rankwell as rw
 from oracles import abstention as oracle
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, UnknownName
 from rankwell.stats.abstention import auprc, aurc, auroc, extended_precision, nauc, risk_coverage
 from rankwell.stats.intervals import percentile_interval
 
@@ -168,6 +168,34 @@ def test_equal_values_have_no_nauc():
     row = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR", confidence=["max"]).summary[1]
 
     assert (row.label, row.mean, row.ci_low) == ("nAUC RR max", None, None)
+
+
+def test_resamples_of_one_figure_have_no_interval():
+    confidence = np.arange(20.0)
+
+    for found in (
+        aurc(np.zeros(20), confidence, resamples=200),
+        aurc(np.full(20, 0.1), confidence, resamples=200),
+        auprc(np.ones(20), confidence, resamples=200),
+    ):
+        assert found.value is not None
+        assert found.interval is None
+
+
+def test_one_name_of_a_confidence_is_as_a_list_of_it_and_others_are_refused():
+    judgments, run = {"q": {"a": 1}, "p": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}, "p": {"b": 3.0, "a": 1.0}}
+
+    one, several = (rw.evaluate(judgments, run, "RR", confidence=each) for each in ("max", ["max"]))
+
+    assert str(one) == str(several)
+    assert one["nAUC RR max"] == -1
+    for wrong in ("foo", ["max", "foo"]):
+        with pytest.raises(UnknownName, match="confidence='foo' names no confidence; known are max, std, diff1"):
+            rw.evaluate(judgments, run, "RR", confidence=wrong)
+    with pytest.raises(BadUsage, match="expected a name or a list"):
+        rw.evaluate(judgments, run, "RR", confidence=3)
+    with pytest.raises(UnknownName, match="known are max, diff1"):
+        rw.evaluate_instances(confidence="std")
 
 
 def test_a_run_in_shards_is_refused(tmp_path: Path):

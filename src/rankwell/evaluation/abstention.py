@@ -3,17 +3,29 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.tables import Floats, Values
 from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.stats import SummaryRow
 from rankwell.stats.abstention import AbstentionFigure, Area, auprc, aurc, auroc, extended_precision, nauc, risk_coverage
 
 Confidence = Literal["max", "std", "diff1"]
+
+
+def confidence_kinds(given: Any, known: Sequence[Confidence] = get_args(Confidence)) -> list[Confidence]:
+    """The named kinds of confidence, of one name or of several. Raises UnknownName for another one."""
+    named = [given] if isinstance(given, str) else given or []
+    if not isinstance(named, (list, tuple)):
+        raise BadUsage(f"{flag('--confidence', given)}; expected a name or a list of names, of {', '.join(known)}.")
+    for each in named:
+        if each not in known:
+            raise UnknownName(f"{flag('--confidence', each)} names no confidence; known are {', '.join(known)}.")
+    return cast("list[Confidence]", list(named))
 
 
 def confidences(ranking: Ranking, queries: Sequence[str], kind: Confidence, *, exclude_self: bool = False) -> Floats:

@@ -20,8 +20,8 @@ _CURVE_POINTS = 101
 
 
 class AbstentionFigure(NamedTuple):
-    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries, where undefined and where no
-    resample has the statistic's distribution.
+    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries, where undefined, where no
+    resample has the statistic's distribution and where resamples do not differ.
 
     ceiling: of the confidence that orders queries as their values do. chance: the mean over random orders.
     """
@@ -152,6 +152,8 @@ def _figure(
     if resamples and n >= MIN_QUERIES and not np.isnan(value):
         most = min(resamples, max(1_000, _DRAWS // n))
         interval = percentile_interval(np.concatenate(over_resamples(n, most, statistic, seed=seed)), 0.95)
+        if interval is not None and interval[0] == interval[1]:
+            interval = None
     return AbstentionFigure(None if np.isnan(value) else value, interval, ceiling, chance)
 
 

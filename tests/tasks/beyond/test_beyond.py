@@ -128,6 +128,16 @@ def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
     assert any("'b'" in note for note in result.notes)
 
 
+@pytest.mark.filterwarnings("error")
+def test_items_may_have_an_empty_group_and_without_any_grouped_item_there_is_no_fairness():
+    one = {"a": "x", "b": "", "c": [], "d": None}
+
+    assert rw.evaluate_beyond({"u": ["b", "a"]}, "EED@2", groups=one)["EED@2"] == 0.25
+    for groups in (dict.fromkeys("abcd", ""), dict.fromkeys("abcd", "") | {"e": "x"}):
+        result = rw.evaluate_beyond(RUN, "AWRF@3", groups=groups, catalogue=list("abcd"))
+        assert (result.summary[0].mean, result.summary[0].n) == (None, 0)
+
+
 # ---- what is refused ------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +164,8 @@ def test_items_that_inputs_lack_are_named(tmp_path: Path):
         rw.evaluate_beyond(RUN, "Gini@3", catalogue=["a", "b", "c"])
     with pytest.raises(BadInput, match="'u1' lists 'b', which categories lacks"):
         rw.evaluate_beyond(RUN, "ILD@3", categories={"a": "x", "c": ["x", "y"], "d": []})
+    with pytest.raises(BadInput, match="'u1' lists 'b', which groups lacks; add a row, with an empty group"):
+        rw.evaluate_beyond(RUN, "EED@3", groups={"a": "x", "c": "y", "d": "x"})
     np.save(tmp_path / "v.npy", np.zeros((2, 2)))
     with pytest.raises(BadInput, match="no ids"):
         rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
@@ -167,6 +179,8 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
     table.write_text("id,genres\na,x\n,y\n")
     with pytest.raises(BadInput, match=r"items\.csv: row 2 has no item"):
         rw.evaluate_beyond(RUN, categories=f"{table}:genres")
+    with pytest.raises(BadInput, match=r"nowhere\.csv:genres: no such file"):
+        rw.evaluate_beyond(RUN, categories=f"{tmp_path}/nowhere.csv:genres")
     with pytest.raises(BadInput, match="no column is named"):
         rw.evaluate_beyond(RUN, categories=table)
     with pytest.raises(BadInput, match="row 2 has no id"):

@@ -357,7 +357,11 @@ def test_bad_lists_are_named_with_their_place(tmp_path: Path, old: str, new: str
         ({"query": ["r"], "item": ["x"]}, "'r'; expected the name of one of the 1 lists, such as 'q'"),
         ({"query": ["q"], "item": ["z"]}, "'z'; expected an item of the list 'q'"),
         ({"query": ["q"]}, "no column for the item"),
-        ({"query": ["q"], "item": ["x"], "click": ["yes"]}, "'yes'; expected a finite number"),
+        ({"query": ["q"], "item": ["x"], "click": ["yes"]}, "'yes'; expected 1 for a clicked item or 0"),
+        *(
+            ({"query": ["q", "q"], "item": ["x", "x"], "click": [1, click]}, f"row 2, column 'click': {click}; expected 1 for")
+            for click in (-1, 2, 0.5)
+        ),
     ],
 )
 def test_bad_clicks_are_named_with_their_row(tmp_path: Path, clicks: dict[str, Any], message: str):

@@ -95,6 +95,16 @@ def test_a_paraphrase_is_found_by_its_words_and_the_rules_say_how():
     assert "ContextR(similarity='words',threshold=0.6)" in result.rules["measures"]
 
 
+@pytest.mark.parametrize("name", ["ContextP", "ContextR"])
+@pytest.mark.parametrize("threshold", ["2", "-1", "0"])
+def test_a_threshold_that_no_similarity_can_meet_or_all_meet_is_refused(name: str, threshold: str):
+    gold, found = [{"id": "q", "passages": ["a red car"]}], [{"id": "q", "chunks": ["rain"]}]
+
+    with pytest.raises(BadUsage, match=f"threshold={threshold}; expected a number above 0 and at most 1"):
+        rw.evaluate_rag(gold, found, [f"{name}(similarity='words',threshold={threshold})"])
+    assert rw.evaluate_rag(gold, found, [f"{name}(similarity='words',threshold=1)"]).summary[0].mean == 0
+
+
 def test_texts_come_from_the_documents_where_only_positions_are_given():
     documents = {"d": "The museum opens at ten. Dogs stay out."}
     gold = [{"id": "q", "passages": [{"document": "d", "start": 0, "end": 24}]}]

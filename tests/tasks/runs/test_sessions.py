@@ -142,6 +142,11 @@ def test_the_command_reads_sessions_from_a_table_in_the_order_of_rows_or_of_plac
     assert call(tmp_path, "report out", monkeypatch) == 0
 
 
+def test_a_table_of_sessions_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nope\.csv:session: no such file"):
+        rankwell.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "SessionDCG@5", sessions=f"{tmp_path}/nope.csv:session")
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "said"),
     [

@@ -11,7 +11,7 @@ from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
 from rankwell.errors import BadInput, BadScore, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
-from rankwell.store import split_part
+from rankwell.store import exists, split_part
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.options import BeyondOptions
 
@@ -85,13 +85,16 @@ def _ids(place: Any) -> list[str]:
 def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     """item -> its categories or groups, from two columns of a table or from a mapping; rows of one item are joined.
 
-    Raises BadInput for a row without an item, and where no column is named.
+    Raises BadInput for a row without an item, where no column is named, and without the file.
     """
     if isinstance(place, Mapping):
-        return {str(item): [each] if isinstance(each, str) else [str(one) for one in each] for item, each in place.items()}
+        listed = {str(item): [each] if each is None or isinstance(each, str) else each for item, each in place.items()}
+        return {item: [str(one) for one in each if one not in (None, "")] for item, each in listed.items()}
     if not isinstance(place, (str, Path)):
         raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping item -> categories.")
     path, column = split_part(place)
+    if not exists(path):
+        raise BadInput(f"{option} {place}: no such file; expected a table and a column of it, as in items.csv:genres.")
     if not column:
         raise BadInput(f"{option} {place}: no column is named; name the one of the labels, as in {place}:genres.")
     found: dict[str, list[str]] = {}

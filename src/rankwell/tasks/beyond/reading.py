@@ -109,10 +109,11 @@ class ListedRun:
         self, queries: Sequence[str], owners: Ints, codes: Ints, items: Sequence[str], about: ItemAttributes
     ) -> None:
         categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
-        add_row = "add a row, with an empty category for an item without one"
+        groups, add_row = flag("--item-groups", name="groups"), "add a row, with an empty {} for an item without one"
         lacking = {
             f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
-            f"{categories} lacks; {add_row}": about.categories and about.categories.listed,
+            f"{categories} lacks; {add_row.format('category')}": about.categories and about.categories.listed,
+            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
             f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
         }
         for what, has in lacking.items():

@@ -17,7 +17,14 @@ from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, Confidence, abstention_rows, empty_last
+from rankwell.evaluation.abstention import (
+    AbstentionRows,
+    AbstentionRules,
+    Confidence,
+    abstention_rows,
+    confidence_kinds,
+    empty_last,
+)
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io.positives import Sides, read_positives
@@ -65,6 +72,7 @@ def evaluate_instances(
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     check_intervals(options.intervals, options.seed)
+    confidence_kinds(options.confidence, ("max", "diff1"))
     own = InstanceRules(options, by_id=images is not None)
     labelled, named = labelled_measures(options)
     table = None if images is None else read_images(images)
@@ -181,7 +189,7 @@ class _InstanceEvaluation:
         rules = AbstentionRules.of(self.own.convention, options.intervals, options.seed, self.own.reading.precision_recall)
         values = [each for each in self.builder.values if each.run == run.name and each.measure != NAMED]
         measured = zip(self.measures, values, strict=True)
-        self.abstention.extend(abstention_rows(_confidence, options.confidence or (), measured, rules))
+        self.abstention.extend(abstention_rows(_confidence, confidence_kinds(options.confidence), measured, rules))
 
     def add_clusters(self, options: InstanceOptions, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """Adds NMI and AMI of every run; the rule that names the clusters."""

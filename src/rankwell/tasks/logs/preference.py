@@ -19,7 +19,7 @@ from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
 from rankwell.tasks.logs.credit import Credit, credit
 from rankwell.tasks.logs.interleaving import MARKS, METHODS, InterleavedList, Method
-from rankwell.tasks.logs.tables import FINITE, opened_columns
+from rankwell.tasks.logs.tables import CLICKED, opened_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ def read_impressions(clicks: Any, known: Mapping[str, InterleavedList]) -> tuple
         reward, impression = table.find("reward", {}), table.find("impression", {})
         lists, items = table.ids(name), table.ids(item)
         shows = None if impression is None else table.ids(impression)
-        clicked = np.ones(len(lists), dtype=np.bool_) if reward is None else table.numbers(reward, FINITE) > 0
+        clicked = np.ones(len(lists), dtype=np.bool_) if reward is None else table.numbers(reward, CLICKED) == 1
         found: dict[tuple[str, str], set[int]] = {}
         for row, (listed, each) in enumerate(zip(lists, items, strict=True)):
             if listed not in known:

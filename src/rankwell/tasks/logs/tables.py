@@ -41,16 +41,18 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 
 class Range(NamedTuple):
-    """The numbers that a column may hold. above: the least one, which it may not be itself. words: for messages."""
+    """The numbers that a column may hold. above: the least, which it may not be itself. whole: integers. words: for messages."""
 
     above: float = -math.inf
     least: float = -math.inf
     most: float = math.inf
     words: str = "a finite number"
+    whole: bool = False
 
 
 FINITE = Range()
 PROPENSITY = Range(above=1e-300, most=1, words="a probability above 0, at most 1")
+CLICKED = Range(least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", whole=True)
 PROBABILITY = Range(least=0, most=1, words="a probability from 0 to 1")
 
 
@@ -109,6 +111,7 @@ class NamedColumns(NamedTuple):
         found = self.all_numbers(column)
         with np.errstate(invalid="ignore"):
             fits = np.isfinite(found) & (found > within.above) & (found >= within.least) & (found <= within.most)
+            fits &= (found == np.rint(found)) | (not within.whole)
         if not fits.all():
             raise BadScore(self.wrong(column, int(np.flatnonzero(~fits)[0]), within.words))
         return found

@@ -17,7 +17,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidences
+from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs
@@ -77,6 +77,7 @@ def evaluate_runs(
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
     check_intervals(options.intervals, options.seed)
+    confidence_kinds(options.confidence)
     if parts.is_used:
         if options.confidence:
             what = f"{flag('--confidence')} reads all scores of a run in one process"
@@ -239,7 +240,7 @@ class _RunEvaluation:
         ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates)
         found = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
-            options.confidence or (),
+            confidence_kinds(options.confidence),
             zip(self.measures, self.builder.values[-len(self.measures) :], strict=True),
             AbstentionRules.of(self.rules.convention, options.intervals, options.seed),
         )

@@ -8,7 +8,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.views.sessions import SessionQueries
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag, shown
 from rankwell.io import files as io
-from rankwell.store import split_part
+from rankwell.store import exists, split_part
 from rankwell.tasks.runs.judgments import View
 
 
@@ -51,6 +51,8 @@ def _listed(place: Any, option: str) -> dict[str, list[str]]:
         raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping session -> queries.")
     path, columns = split_part(place)
     session_column, comma, position_column = columns.partition(",")
+    if not exists(path):
+        raise BadInput(f"{option} {place}: no such file; expected a table and a column of it, as in queries.csv:session.")
     if not session_column:
         raise BadInput(f"{option} {place}: no column is named; name the one of the sessions, as in {place}:session.")
     queries, sessions = _queries(path), io.read_column(f"{path}:{session_column}")

@@ -50,8 +50,10 @@ def attention_weighted_rank_fairness(
     if target == "catalogue":
         catalogue = view.about.catalogue("AWRF")
         wanted = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)[0]
-    wanted = wanted / wanted.sum()
     values = np.full(len(view.queries), math.nan)
+    if not wanted.any():
+        return values
+    wanted = wanted / wanted.sum()
     for rows, block in view.blocks(len(groups.names)):
         given = _of_groups(block, k, groups, discount, p)
         total = given.sum(axis=1, keepdims=True)

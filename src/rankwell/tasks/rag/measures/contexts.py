@@ -28,6 +28,11 @@ def _text(passage: DocumentPassage) -> str:
     return passage.text
 
 
+def _check_threshold(value: float) -> None:
+    if not 0 < value <= 1:
+        raise BadUsage(f"threshold={value:g}; expected a number above 0 and at most 1.")
+
+
 @measure("ContextP", source=_RAGAS, aliases="non_llm_context_precision_with_reference")
 def context_precision(
     view: RetrievedPassages, *, k: int | None = None, similarity: TextSimilarity = "levenshtein", threshold: float = 0.5
@@ -42,6 +47,7 @@ def context_precision(
     >>> context_precision(RetrievedPassages(("q",), (gold,), (chunks,)), similarity="words").tolist()
     [0.5]
     """
+    _check_threshold(threshold)
     values: list[float] = []
     for similarities in _similarities(view, k, similarity):
         hit = similarities.max(axis=1, initial=-np.inf) >= threshold
@@ -63,6 +69,7 @@ def context_recall(
     >>> context_recall(RetrievedPassages(("q",), (gold,), ((Passage(None, text="the red car"),),)), similarity="words").tolist()
     [0.5]
     """
+    _check_threshold(threshold)
     values: list[float] = []
     for similarities in _similarities(view, k, similarity):
         found = similarities.max(axis=0, initial=-np.inf) > threshold
