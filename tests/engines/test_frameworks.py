@@ -85,7 +85,7 @@ def test_a_retriever_of_llamaindex_gets_its_number_of_nodes():
 
     retriever = of("llama_index", Retriever)
 
-    assert ask(retriever, 3) == (["n"] * 3, [0.5] * 3, None)
+    assert ask(retriever, 3) == (["n"] * 3, [0.5] * 3)
     assert ask(retriever, 1, id_field="ref_doc_id").ids == ["doc"]
     assert ask(retriever, 1, id_field="chunk").ids == ["c7"]
 
@@ -109,8 +109,8 @@ def test_a_component_and_a_pipeline_of_haystack_are_run():
             assert data == {"embedder": {"text": "red"}, "retriever": {"top_k": 2}}
             return {"retriever": {"documents": [SimpleNamespace(id="d1", score=2.0)]}}
 
-    assert ask(of("haystack", Component)) == (["red0", "red1"], [1.0, 0.5], None)
-    assert ask(of("haystack", ByVector), vector=np.array([0.5])) == (["0.5"], None, None)
+    assert ask(of("haystack", Component)) == (["red0", "red1"], [1.0, 0.5])
+    assert ask(of("haystack", ByVector), vector=np.array([0.5])) == (["0.5"], None)
     assert ask(of("haystack", Pipeline)).ids == ["d1"]
 
 
@@ -128,9 +128,9 @@ def test_a_transformer_of_pyterrier_ranks_by_its_ranks():
     session = engine.session()
     queries = [EngineQuery("a", "red"), EngineQuery("b", "blue")]
 
-    assert session.search(queries[0], 2) == (["d0", "d1"], [9.0, 8.0], None)
+    assert session.search(queries[0], 2) == (["d0", "d1"], [9.0, 8.0])
     assert session.batches
-    assert session.search_batch(queries, 1) == [(["d0"], [9.0], None)] * 2
+    assert session.search_batch(queries, 1) == [(["d0"], [9.0])] * 2
 
 
 @pytest.mark.parametrize("needs_function", [False, True])
@@ -149,5 +149,5 @@ def test_a_model_of_beir_gets_the_corpus_and_its_dictionary_is_ranked(needs_func
     engine.index(ITEMS)
     session = engine.session()
 
-    assert session.search(EngineQuery("q", "red hill"), 2) == (["d3", "d1"], [2, 1], None)
+    assert session.search(EngineQuery("q", "red hill"), 2) == (["d3", "d1"], [2, 1])
     assert session.search(EngineQuery("q", "nothing"), 2).ids == []

@@ -153,13 +153,13 @@ def test_an_interrupt_is_not_a_failure(engine: ScriptedEngine):
 
 
 def test_distances_are_turned_into_scores_after_the_search(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch):
-    engine.answer = lambda query, k: EngineHits(["a", "b"], [0.0, 2.5], 0.1)
+    engine.answer = lambda query, k: EngineHits(["a", "b"], [0.0, 2.5])
     monkeypatch.setattr(ScriptedEngine, "distances", True)
     session, query = engine.session(), EngineQuery("q", vector=np.ones(2))
 
     asked, found = session.ask(query, 2), session.search(query, 2)
 
-    assert (asked.scores, found) == ([0.0, 2.5], (["a", "b"], [0.0, -2.5], 0.1))
+    assert (asked.scores, found) == ([0.0, 2.5], (["a", "b"], [0.0, -2.5]))
     assert math.copysign(1, (found.scores or [-1.0])[0]) == 1
 
 

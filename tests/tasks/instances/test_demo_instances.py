@@ -35,7 +35,7 @@ def test_the_demo_ends_with_the_tables_and_contact_sheets(demo: tuple[Path, str,
 
     assert re.search(r"^Type of objects +paintings +glass cabinets$", out, re.M)
     for system in SYSTEMS:
-        assert re.search(rf"^[a-d] +{system.run.replace('_', ' ')} +\d+\.\d\d \[.*\].* +\d+\.\d\d \[", out, re.M)
+        assert re.search(rf"^[a-d] +{system.run.replace('_', ' ')} +\d+\.\d\d +\[.*\].* +\d+\.\d\d +\[", out, re.M)
     assert {path.suffix for path in (folder / "table").iterdir()} == {".csv", ".html", ".json", ".md", ".tex"}
     sheets = sorted(folder.glob("results/*/sheets/*.png"))
     assert len(sheets) == len(COLLECTIONS) * sum(system.sheets for system in SYSTEMS)
