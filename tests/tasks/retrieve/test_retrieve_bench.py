@@ -121,7 +121,7 @@ def test_the_notes_of_cells_are_in_every_output_once(
     printed = capsys.readouterr()
     again = rw.bench(file, found_here / "out")
 
-    note = "faq/down: object: 1 queries failed; those without any answer count as empty (--allow-failures)"
+    note = "faq/down: object: 1 query failed; those without any answer count as empty (--allow-failures)"
     shared = [each for each in again.notes if each.startswith("faq: no p95")]
     assert again.notes.count(note) == 1
     assert len(shared) == 1
