@@ -104,8 +104,8 @@ def test_a_rounding_error_is_neither_a_win_nor_a_loss():
 def test_columns_that_need_a_word_are_explained_below_the_table():
     table = str(compare_values(two_systems(), power=0.9))
     assert (
-        "primary: the first measure, which alone decides the verdict; p: two-sided; effect: the mean difference in standard"
-        in " ".join(table.split())
+        "primary: the first measure, which alone decides the verdict; secondary: tested by itself; p: two-sided; "
+        "effect: the mean difference in standard" in " ".join(table.split())
     )
     assert "detectable: the smallest true difference that n queries show as significant with a probability of 0.9" in " ".join(
         table.split()

@@ -48,11 +48,20 @@ def difference_text(
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
+_ROLES = {
+    "primary": "the first measure, which alone decides the verdict",
+    "secondary": "tested by itself",
+    "repeated": "the same values as an earlier measure on every query, so that the two count as one",
+    "descriptive": "neither higher nor lower values are better, so that it is not tested",
+}
+"""The parts of measures in a comparison, as readers see them."""
+
+
 def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[str, Any]) -> str:
     """The meaning of the columns and letters that need one."""
     words: list[str] = []
-    if len({row.get("role") for row in differences}) > 1:
-        words.append("primary: the first measure, which alone decides the verdict")
+    roles = {row.get("role") for row in differences}
+    words += [f"{role}: {meaning}" for role, meaning in _ROLES.items() if role in roles and len(roles) > 1]
     if any(row["p"] is not None for row in differences):
         words.append("p: two-sided")
     if any(row["effect_size"] is not None for row in differences):

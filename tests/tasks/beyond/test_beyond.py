@@ -232,3 +232,12 @@ def test_results_do_not_depend_on_how_a_run_is_divided(form: str, tmp_path: Path
         assert [each.values.tobytes() for each in one.values] == [each.values.tobytes() for each in other.values]
         assert (one.summary, one.notes, one.rules) == (other.summary, other.notes, other.rules)
     assert max(sizes) <= 8
+
+
+def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
+    run = {"u1": ["a", "b"], "u2": ["a"], "u3": ["b"]}
+
+    found = rw.evaluate_beyond(run, ["ILD@2"], categories={"a": ["x"], "b": ["y"]})
+
+    assert "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out" in found.notes
+    assert found.summary[0].n == 1

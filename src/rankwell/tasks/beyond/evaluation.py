@@ -8,7 +8,7 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
-from rankwell.core.tables import Ints
+from rankwell.core.tables import Bools, Ints
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
@@ -136,6 +136,7 @@ def _keep(
         shown[codes] = True
     for row, each in enumerate(per_list):
         builder.keep(name, each.measure, each.label, queries, values[row])
+        _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(values[row]))
     if any(each.measure.name == "Novelty" for each in measures):
         _note_unseen(builder, name, about, np.flatnonzero(shown))
     aggregates: list[SummaryRow] = []
@@ -151,6 +152,15 @@ def _keep(
 def _exposure_of(measure: Measure) -> tuple[int | None, Discount]:
     """The cut-off and the discount of a measure of all lists."""
     return measure.cutoff, measure.parameters.get("discount", "none")
+
+
+def _note_undefined(builder: ResultsBuilder, name: str, queries: Sequence[str], undefined: Bools) -> None:
+    """Notes lists for which a measure has no value, as ILD of a single item."""
+    if (n := int(undefined.sum())) > 0:
+        first = queries[int(undefined.argmax())]
+        builder.notes.append(
+            f"{name} is undefined for {n} of {len(queries)} lists, such as that of {first!r}; its mean leaves them out"
+        )
 
 
 def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, shown: Ints) -> None:
