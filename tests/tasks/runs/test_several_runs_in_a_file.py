@@ -42,7 +42,7 @@ def test_each_run_of_a_file_is_evaluated_as_if_it_had_one_of_its_own(tmp_path: P
     assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
     assert rw.evaluate(QRELS, f"{path}:fts words=all", "RR")["RR"] == 0.75
     assert list(name_runs([path, tmp_path / "other.run"])) == [*RUNS, "other"]
-    with pytest.raises(BadInput, match=r"has no run 'fts'; .*known are fts words=all, fts words=any"):
+    with pytest.raises(BadInput, match=r"has no run 'fts'; did you mean 'fts words=all' or 'fts words=any'"):
         rw.evaluate(QRELS, f"{path}:fts", "RR")
 
 
