@@ -1,5 +1,8 @@
 """Remote places as a file system for DuckDB: what it reads of an object comes by checked ranges, and nothing else."""
 
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUntypedBaseClass=false
+
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote

@@ -1,5 +1,8 @@
 """The items on a device, as stored: all where they fit its memory, else block by block, copied while others are multiplied."""
 
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator

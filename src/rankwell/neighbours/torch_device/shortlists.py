@@ -1,5 +1,8 @@
 """Shortlists on a device: the candidates of each query with bounds of their places; `products.Shortlist` in torch."""
 
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

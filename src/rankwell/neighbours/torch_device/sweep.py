@@ -1,5 +1,8 @@
 """Search and counting with torch: all queries of a pass stay on the device, and the items pass by in blocks."""
 
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 import os

@@ -1,5 +1,8 @@
 """Vectors on a device: as stored, or rounded to float16 with measured residuals; exact scores with the bits of NumPy."""
 
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUnknownParameterType=false
+
 from __future__ import annotations
 
 from collections.abc import Generator
