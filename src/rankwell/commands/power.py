@@ -1,6 +1,7 @@
 """Forecast how many queries would show which of two systems is better, from any results and without their difference."""
 
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -59,10 +60,7 @@ def power(
     named = [split_name(place) for place in folders]
     gathered = from_folders([(name, read_results(Path(place))) for name, place in named], details=False)
     comparison = align_values(gathered.values, gathered.row_attributes, gathered.origin.better, measure)
-    directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]
-    undirected = list(dict.fromkeys(matrix.label for matrix in comparison.matrices if matrix.better == "neither"))
-    if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(", ".join(undirected)))
+    directed, left_out = _directed(comparison.matrices)
     rows = [
         row
         for matrix in directed
@@ -73,8 +71,16 @@ def power(
         raise NothingToEvaluate(f"fewer than {MIN_QUERIES} queries count for two runs; power is not known from so few.")
     rule = f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
     text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
-    left_out = [f"{', '.join(undirected)}: neither higher nor lower values are better; not forecast"] if undirected else []
     return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
+
+
+def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMatrix], list[str]]:
+    """The matrices of measures with a better direction, and a note on the others. Raises NothingToEvaluate without any."""
+    directed = [matrix for matrix in matrices if matrix.better != "neither"]
+    others = ", ".join(dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither"))
+    if not directed:
+        raise NothingToEvaluate(NOTHING_TESTED.format(others))
+    return directed, [f"{others}: neither higher nor lower values are better; not forecast"] if others else []
 
 
 def _row(

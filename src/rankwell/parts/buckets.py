@@ -5,12 +5,13 @@ import os
 import platform
 import secrets
 import tempfile
-import threading
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
+from rankwell.core.kernels.workers import repeating
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.parts.places import Write, Written, is_running, part_name, write_draft
 from rankwell.store import remote
@@ -96,22 +97,16 @@ class BucketPlace:
         mine = self._owner(0)
         if not self._taken(mine):
             raise BadUsage(f"{self.name} is being worked on by {self._holder()}; wait for its end, or name another folder.")
-        ended = threading.Event()
+        beats = count(1)
 
         def _renew() -> None:
-            beat = 0
-            while not ended.wait(_BEAT):
-                beat += 1
-                with suppress(BadInput, BadUsage):  # a beat that is lost is made up by the next
-                    self.replace(_LOCK, self._owner(beat))
+            with suppress(BadInput, BadUsage):  # a beat that is lost is made up by the next
+                self.replace(_LOCK, self._owner(next(beats)))
 
-        thread = threading.Thread(target=_renew, daemon=True)
-        thread.start()
         try:
-            yield
+            with repeating(_renew, _BEAT):
+                yield
         finally:
-            ended.set()
-            thread.join()
             self.remove(_LOCK)
 
     def _owner(self, beat: int) -> bytes:

@@ -1,12 +1,12 @@
 """Signs of life: a part that is computed renews its note while it uses its processor, and who runs it notices when it stops."""
 
 import sys
-import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from rankwell.core.kernels.workers import repeating
 from rankwell.errors import BadInput, BadUsage, flag, printable
 from rankwell.parts.work import WorkFolder
 
@@ -25,25 +25,21 @@ def working(work: WorkFolder, index: int) -> Generator[None]:
 
     A process that waits for ever or is suspended uses none, so that its note stays as it is.
     """
-    note, ended = work.begin(index), threading.Event()
-    thread = threading.Thread(target=_renew, args=(work, index, note, ended), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        work.forget(index, "running")
+    note, last = work.begin(index), 0.0
 
-
-def _renew(work: WorkFolder, index: int, note: Mapping[str, Any], ended: threading.Event) -> None:
-    last = 0.0
-    while not ended.wait(_beat(work)):
+    def _renew() -> None:
+        nonlocal last
         used = round(time.process_time() - time.thread_time(), 2)
         if used > last:
             with suppress(OSError, BadInput):  # a full disk ends the part itself
                 work.renew(index, {**note, "processor_seconds": used})
             last = used
+
+    try:
+        with repeating(_renew, _beat(work)):
+            yield
+    finally:
+        work.forget(index, "running")
 
 
 def check_stall(work: WorkFolder, seconds: float | None) -> None:

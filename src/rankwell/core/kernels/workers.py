@@ -189,3 +189,21 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+@contextmanager
+def repeating(act: Callable[[], None], seconds: float) -> Generator[None]:
+    """A block during which a thread of its own calls `act` every so many seconds; it ends with the block."""
+    ended = threading.Event()
+
+    def _repeat() -> None:
+        while not ended.wait(seconds):
+            act()
+
+    thread = threading.Thread(target=_repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
