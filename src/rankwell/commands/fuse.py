@@ -82,22 +82,8 @@ def fuse(
     named = name_runs(list(runs)) if runs else {}
     rankings = read_runs(named, run_format=options.run_format, duplicates=options.duplicates)
     if tuning.tune is None:
-        for argument in arguments_of(TuneOptions):
-            if getattr(tuning, argument.name) is not None:
-                raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
-        if options.judgments_format is not None and options.train_judgments is None:
-            raise BadUsage("--qrels-format has no effect without --tune or --train-judgments; leave it out.")
-        if len(methods) != 1 or len(normalisations) > 1:
-            raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
-        weights = None if options.weights is None else _weights(str(options.weights))
-        one = replace(options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights)
-        fused = fuse_runs(rankings, options=one, progress=progress)
-        fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
-        rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
-        method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
-        rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
-        first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
-        return Output(notes=(first, *fusion_notes(fusion, rankings), *_write(fused, output, target_format)))
+        fused, notes = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)
+        return Output(notes=(*notes, *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     if options.train_judgments is not None or options.train_runs is not None:
@@ -122,6 +108,33 @@ def fuse(
     text = report.render(result.summary, None, rules, every_note, form, terminal=terminal, tables=tables)
     written = _write(tuned.ranking, output, target_format)
     return Output(text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written))
+
+
+def _fuse_by_hand(
+    rankings: Mapping[str, Ranking],
+    methods: Sequence[str],
+    normalisations: Sequence[str],
+    options: FusionOptions,
+    tuning: TuneOptions,
+    progress: Progress,
+) -> tuple[Ranking, list[str]]:
+    """The runs fused by the one method that is named, and notes on it. Raises BadUsage for options of tuning."""
+    for argument in arguments_of(TuneOptions):
+        if getattr(tuning, argument.name) is not None:
+            raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
+    if options.judgments_format is not None and options.train_judgments is None:
+        raise BadUsage("--qrels-format has no effect without --tune or --train-judgments; leave it out.")
+    if len(methods) != 1 or len(normalisations) > 1:
+        raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
+    weights = None if options.weights is None else _weights(str(options.weights))
+    one = replace(options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights)
+    fused = fuse_runs(rankings, options=one, progress=progress)
+    fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
+    rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
+    method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
+    rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
+    first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
+    return fused, [first, *fusion_notes(fusion, rankings)]
 
 
 def _weights(text: str) -> list[float]:
