@@ -34,12 +34,7 @@ def indices() -> dict[Path, str]:
                 rows[package] |= {(CONVENTIONS.kind, name, file.stem, "") for name in read_conventions(file)}
         for each in pkgutil.walk_packages(rankwell.__path__, "rankwell."):
             if not each.name.endswith("__main__"):
-                try:
-                    importlib.import_module(each.name)
-                except ModuleNotFoundError as error:
-                    if (error.name or "rankwell").startswith("rankwell"):
-                        raise
-                    # A file that needs the package of an extra registers nothing: what does imports it where it is used.
+                importlib.import_module(each.name)
     finally:
         Catalogue.add = add
     for package in folders_of("commands"):

@@ -5,6 +5,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -69,22 +71,32 @@ def test_a_part_is_stalled_when_its_note_stays_the_same_for_too_long(clock: Simp
     assert capsys.readouterr().err == line * 2
 
 
-def test_a_part_that_waits_gives_no_sign_and_one_that_computes_does(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(signs, "_BEAT", 0.05)
-    waits, computes = Notes(), Notes()
+@pytest.mark.parametrize(("share", "signs_given"), [(0.0, 0), (0.005, 0), (0.02, 3), (2.0, 3)])
+def test_a_part_gives_a_sign_while_it_uses_a_hundredth_of_a_processor(
+    monkeypatch: pytest.MonkeyPatch, share: float, signs_given: int
+):
+    clock = SimpleNamespace(seconds=50.0)
 
-    with working(waits, 0):  # pyright: ignore[reportArgumentType]
-        time.sleep(0.3)
-    with working(computes, 0):  # pyright: ignore[reportArgumentType]
-        end = time.process_time() + 0.3
-        while time.process_time() < end:
-            pass
+    @contextmanager
+    def _repeating(act: Callable[[], None], seconds: float) -> Iterator[None]:
+        for _ in range(3):
+            clock.seconds += seconds
+            act()
+        yield
 
-    assert len(computes.written) >= 2
-    assert computes.written == sorted(set(computes.written))
-    assert len(waits.written) <= 1  # the first says how much time the process has used before
-    assert not waits.notes
-    assert not computes.notes
+    monkeypatch.setattr(signs, "repeating", _repeating)
+    monkeypatch.setattr(
+        signs,
+        "time",
+        SimpleNamespace(monotonic=lambda: clock.seconds, process_time=lambda: share * clock.seconds, thread_time=lambda: 0.0),
+    )
+    folder = Notes()
+
+    with working(folder, 0):  # pyright: ignore[reportArgumentType]
+        assert folder.notes
+
+    assert len(folder.written) == signs_given
+    assert not folder.notes
 
 
 @posix

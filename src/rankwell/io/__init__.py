@@ -57,9 +57,9 @@ def connected(threads: int | None = None) -> Any:
 @cache
 def remote_tables(threads: int | None = None) -> bool:
     """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name` gives them."""
-    from rankwell.store.file_system import RemoteFiles
+    from rankwell.store.file_system import remote_files
 
-    _database(threads).register_filesystem(RemoteFiles())
+    _database(threads).register_filesystem(remote_files())
     return True
 
 

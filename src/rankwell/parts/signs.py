@@ -13,6 +13,8 @@ from rankwell.parts.work import WorkFolder
 _BEAT, _REMOTE_BEAT = 1.0, 10.0
 """Seconds between two signs, in a folder and in a bucket, where each is a request."""
 _LEAST_BEATS = 3
+_LEAST_SHARE = 0.01
+"""Of one processor since the last sign: threads of packages that wait use less."""
 
 
 def _beat(work: WorkFolder) -> float:
@@ -23,17 +25,17 @@ def _beat(work: WorkFolder) -> float:
 def working(work: WorkFolder, index: int) -> Generator[None]:
     """A block that computes a part: its note is there meanwhile, and says how much processor time the process has used.
 
-    A process that waits for ever or is suspended uses none, so that its note stays as it is.
+    A process that waits for ever or is suspended uses next to none, so that its note stays as it is.
     """
-    note, last = work.begin(index), 0.0
+    note, (used, seen) = work.begin(index), (time.process_time(), time.monotonic())
 
     def _renew() -> None:
-        nonlocal last
-        used = round(time.process_time() - time.thread_time(), 2)
-        if used > last:
+        nonlocal used, seen
+        own, now = time.process_time() - time.thread_time(), time.monotonic()
+        if own - used > _LEAST_SHARE * (now - seen):
             with suppress(OSError, BadInput):  # a full disk ends the part itself
-                work.renew(index, {**note, "processor_seconds": used})
-            last = used
+                work.renew(index, {**note, "processor_seconds": round(own, 2)})
+            used, seen = own, now
 
     try:
         with repeating(_renew, _beat(work)):

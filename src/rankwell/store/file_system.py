@@ -1,13 +1,8 @@
 """Remote places as a file system for DuckDB: what it reads of an object comes by checked ranges, and nothing else."""
 
-# Its types are unknown where the package of an extra is not installed.
-# pyright: reportUntypedBaseClass=false
-
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
-
-from fsspec.spec import AbstractFileSystem
 
 from rankwell.errors import BadInput, RankwellError
 from rankwell.store.remote import RangeStream, look
@@ -35,7 +30,7 @@ class _Stream(RangeStream):
             raise OSError("a range cannot be read") from error
 
 
-class RemoteFiles(AbstractFileSystem):
+class _RemoteFiles:
     """Objects by the names that `file_name` gives them; the tables that DuckDB reads are never written through it."""
 
     protocol = PROTOCOL
@@ -48,20 +43,32 @@ class RemoteFiles(AbstractFileSystem):
             raise FileNotFoundError(path)
         return {"name": path, "size": seen.size, "type": "file"}
 
-    def open(self, path: str, mode: str = "rb", **_: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def open(self, path: str, mode: str = "rb", **_: Any) -> Any:
         """An object to read by ranges."""
         seen = look(_url(path))
         if seen is None or mode != "rb":
             raise FileNotFoundError(path)
         return _Stream(seen)
 
-    def glob(self, path: str, **_: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def glob(self, path: str, **_: Any) -> Any:
         """The name itself, which is never a pattern."""
         return [path]
 
     def modified(self, path: str) -> datetime:  # noqa: ARG002 - any object
         """One time for all: whether an object has changed is known by its tag."""
         return datetime.fromtimestamp(0, UTC)
+
+
+def remote_files() -> Any:
+    """A file system of fsspec, as DuckDB takes it, of objects by the names that `file_name` gives them."""
+    from fsspec.spec import AbstractFileSystem
+
+    base: Any = AbstractFileSystem
+
+    class RemoteFiles(_RemoteFiles, base):
+        pass
+
+    return RemoteFiles()
 
 
 def _url(path: str) -> str:
