@@ -305,6 +305,8 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
         ({"k": 0}, "positive integers"),
         ({"lists": 0}, "positive integers"),
         ({"tau": 21.0, "method": "probabilistic"}, "from 0 to 20"),
+        ({"tau": 2.0}, "tau=2.0 has no effect on team-draft interleaving; leave it out, or choose method='probabilistic'"),
+        ({"credit": "linear", "method": "balanced"}, "credit='linear' has no effect on balanced interleaving"),
         ({"method": "random"}, "team-draft"),
         ({"names": ("x", "x")}, "two different names"),
         ({"k": 13, "method": "optimised"}, "more than 4096 lists"),

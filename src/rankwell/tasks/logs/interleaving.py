@@ -27,6 +27,9 @@ _MOST_LISTS = 4096
 """So many lists that optimised interleaving may choose from are the most for a query."""
 
 
+_TAU = 3.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class InterleavingOptions:
     """The choices of interleaving.
@@ -42,10 +45,10 @@ class InterleavingOptions:
     lists
         Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there are several.
     tau
-        Of probabilistic interleaving: an item of rank r is drawn with a probability proportional to 1 / r^tau.
+        Of probabilistic interleaving: an item of rank r is drawn with a probability proportional to 1 / r^tau; 3 by default.
     credit
         Of optimised interleaving: the credit of a click on an item is 1 / rank in the first run less 1 / rank in the second
-        (`inverse`), or the difference of ranks (`linear`).
+        (`inverse`, by default), or the difference of ranks (`linear`).
     run_format
         Name of the runs' format, where their content does not show it.
     duplicates
@@ -57,8 +60,8 @@ class InterleavingOptions:
     method: Method = "team-draft"
     k: int = 10
     lists: int = 1
-    tau: float = 3.0
-    credit: CreditFunction = "inverse"
+    tau: float | None = None
+    credit: CreditFunction | None = None
     run_format: Annotated[str | None, Option(("--run-format",))] = None
     duplicates: Duplicates = "error"
     seed: int = 0
@@ -67,7 +70,11 @@ class InterleavingOptions:
         """Raises BadUsage for numbers out of range."""
         if self.k < 1 or self.lists < 1:
             raise BadUsage(f"k is {self.k}, lists {self.lists}; expected positive integers.")
-        if not 0 <= self.tau <= 20:
+        for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
+            if (given := getattr(self, name)) is not None and self.method != owner:
+                what = f"{flag(f'--{name}', given)} has no effect on {self.method} interleaving"
+                raise BadUsage(f"{what}; leave it out, or choose {flag('--method', owner)}.")
+        if self.tau is not None and not 0 <= self.tau <= 20:
             raise BadUsage(f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3.")
 
 
@@ -154,7 +161,7 @@ def _drawn(
         return balanced(a, b, length, first=int(random.integers(2)))
     if options.method == "team-draft":
         return team_draft(a, b, length, random)
-    return probabilistic(a, b, length, options.tau, random)
+    return probabilistic(a, b, length, _TAU if options.tau is None else options.tau, random)
 
 
 def balanced(
@@ -230,9 +237,10 @@ class OptimisedLists(NamedTuple):
 
 def _optimised(query: str, a: Sequence[str], b: Sequence[str], options: InterleavingOptions) -> OptimisedLists:
     length = min(options.k, len(a), len(b))
-    found = optimised(a[:length], b[:length], options.credit)
+    credit = options.credit or "inverse"
+    found = optimised(a[:length], b[:length], credit)
     if found is None:
-        what = f"query {query!r}: no distribution over lists of {length} items is unbiased with the {options.credit} credit"
+        what = f"query {query!r}: no distribution over lists of {length} items is unbiased with the {credit} credit"
         raise BadUsage(f"{what}; choose another {flag('--credit')}, or another {flag('--method')}.")
     return found
 
