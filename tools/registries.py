@@ -12,7 +12,7 @@ from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.engines import ENGINES
 from rankwell.executors import EXECUTORS
 from rankwell.experiments.files import CELL_KINDS
-from rankwell.io.files import FORMATS
+from rankwell.io.formats import FORMATS
 from rankwell.neighbours import BACKENDS
 from rankwell.parts import KINDS
 from rankwell.report import OUTPUTS

@@ -64,7 +64,7 @@ def package(tmp_path):
     (home / "halves_measure.py").write_text(NEW_MEASURE)
     (home / "halves_format.py").write_text(
         "from rankwell.core.tables.ranking import Ranking\n"
-        "from rankwell.io.files import file_format\n\n\n"
+        "from rankwell.io.formats import file_format\n\n\n"
         '@file_format("bang", holds="run", sniff=lambda head: float(head.text.startswith("!")))\n'
         "def read(source, request):\n"
         '    """Lines of !query|item|score."""\n'

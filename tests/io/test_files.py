@@ -19,6 +19,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.io import files
+from rankwell.io.formats import FORMATS
 
 QUERIES = ["7", "007", "NULL", "q,1", "é", "last"]
 ITEMS = ["d1", "01", "1", "1e5", "nan", 'say"so', "a,b", "Ω", "z_9", "NA", "true", "d10", "d2", "0x1F", "-", "#h"]
@@ -211,7 +212,7 @@ def same_ranking(left: Ranking, right: Ranking) -> bool:
     return (left.queries, list(left.items), left.scores.tolist()) == (right.queries, list(right.items), right.scores.tolist())
 
 
-FORMATS_OUT = sorted({each.name for name in files.FORMATS if (each := files.FORMATS[name]).write and each.suffixes})
+FORMATS_OUT = sorted({each.name for name in FORMATS if (each := FORMATS[name]).write and each.suffixes})
 # Every day from and to TREC's format, and from each into itself.
 CONVERSIONS = [
     pytest.param(source, target, marks=[] if "trec" in (source, target) or source == target else pytest.mark.slow)

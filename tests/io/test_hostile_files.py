@@ -27,7 +27,8 @@ from rankwell.cli import main
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
 from rankwell.io.columns import read_list, read_number_list, read_numbers
-from rankwell.io.files import Request, read_as, read_column, read_judgments, read_ranking, read_texts
+from rankwell.io.files import read_as, read_column, read_judgments, read_ranking, read_texts
+from rankwell.io.formats import Request
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
 from rankwell.store import Source

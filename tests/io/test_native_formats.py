@@ -17,7 +17,7 @@ from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io import files as io
 from rankwell.io import reader
-from rankwell.io.files import Request
+from rankwell.io.formats import Request
 from rankwell.io.reader import Scan, read_judged_rows, scan_columns
 from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.io.trec import read_judgments

@@ -7,7 +7,7 @@ import pytest
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.io.files import Request
+from rankwell.io.formats import Request
 from rankwell.io.reader import Scan, plain, read_judged_rows
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.io.trec import read_judgments

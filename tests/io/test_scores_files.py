@@ -9,7 +9,7 @@ import pytest
 from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
 from rankwell.io.column_tables.table import ColumnTable
-from rankwell.io.files import formats
+from rankwell.io.formats import formats
 from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 

@@ -11,6 +11,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import choose_columns, likelihood
 from rankwell.errors import BadInput, UnknownName
 from rankwell.io import files as io
+from rankwell.io.formats import FORMATS, SURE, Request, formats
 from rankwell.store import Head, Source
 
 TREC = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n"
@@ -88,8 +89,8 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
     for content, _ in [*RUNS.values(), *JUDGMENTS.values(), ("7\tfoo bar 3 4.5 x\n", ""), ("7\tfoo bar 3\n", "")]:
         (tmp_path / "x").write_text(content, newline="")
         head = Head.of(Source(tmp_path / "x"))
-        claims = {entry.name: entry.confidence(head) for entry in io.formats(holds)}
-        if claims["trec"] >= io.SURE:
+        claims = {entry.name: entry.confidence(head) for entry in formats(holds)}
+        if claims["trec"] >= SURE:
             assert min(claims, key=lambda name: (-claims[name], name)) == "trec", content
             sure += 1
     assert sure >= 2
@@ -99,7 +100,7 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
 @pytest.mark.parametrize(("holds", "case"), [*(("run", case) for case in RUNS), *(("judgments", case) for case in JUDGMENTS)])
 def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, case, name, tmp_path):
     (tmp_path / name).write_text((RUNS if holds == "run" else JUDGMENTS)[case][0], newline="")
-    request = io.Request()
+    request = Request()
 
     if "bad line" not in case:
         io.read_as(tmp_path / name, holds, None, request)
@@ -107,11 +108,11 @@ def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, cas
     assert [note for note in request.notes if "read as" in note] == []
 
 
-@pytest.mark.parametrize("form", [name for name in io.FORMATS if name.endswith((" run", " judgments")) and "python" not in name])
+@pytest.mark.parametrize("form", [name for name in FORMATS if name.endswith((" run", " judgments")) and "python" not in name])
 def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, fuzzer_of, tmp_path):
     fuzzer = fuzzer_of(f"formats: {form}")
     for seed in range(20):
-        request, folder = io.Request(), tmp_path / str(seed)
+        request, folder = Request(), tmp_path / str(seed)
         folder.mkdir()
 
         _, found = io.read_as(fuzzer.write(random.Random(seed), folder), form.split()[1], None, request)
@@ -228,6 +229,6 @@ def test_columns_go_by_many_names(found, holds, expected):
 
 
 def test_formats_that_content_cannot_show_are_listed():
-    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in io.formats(kind)}
+    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in formats(kind)}
 
     assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)

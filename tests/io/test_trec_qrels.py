@@ -9,7 +9,7 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import files as io
-from rankwell.io.files import Request
+from rankwell.io.formats import Request
 from rankwell.io.trec import read_judgments, read_preferences, write_judgments
 from rankwell.store import Source
 

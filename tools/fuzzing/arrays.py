@@ -191,8 +191,8 @@ def _plain_cache(path: Path) -> Any:
 
 def _read(holds: str, form: str) -> Callable[[Path], Any]:
     def _of(path: Path) -> Any:
-        from rankwell.io.files import FORMATS as KNOWN
-        from rankwell.io.files import Request
+        from rankwell.io.formats import FORMATS as KNOWN
+        from rankwell.io.formats import Request
         from rankwell.store import Source
 
         table = KNOWN[f"{form} {holds}"].read(Source(path), Request())

@@ -17,7 +17,7 @@ from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io import reader
-from rankwell.io.files import FORMATS, Aspects, Request
+from rankwell.io.formats import FORMATS, Aspects, Request
 from rankwell.io.reader import Scan, plain, read_judged_rows
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id

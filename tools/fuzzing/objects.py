@@ -41,7 +41,8 @@ def read_object(holds: str) -> Callable[[Any], Any]:
     """The content of an object of Python as rankwell reads it."""
 
     def _of(thing: Any) -> Any:
-        from rankwell.io.files import Request, read_as
+        from rankwell.io.files import read_as
+        from rankwell.io.formats import Request
 
         return plain_values(holds, read_as(thing, holds, None, Request())[0])  # pyright: ignore[reportArgumentType]
 

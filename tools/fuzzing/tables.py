@@ -531,12 +531,13 @@ def read(holds: str, form: str) -> Callable[[Any], Any]:
 
     def _read(thing: Any) -> Any:
         from rankwell.io.columns import read_numbers
-        from rankwell.io.files import Request, read_as
+        from rankwell.io.files import read_as
+        from rankwell.io.formats import Request
 
         if holds == "numbers" and not isinstance(thing, str):
             import numpy as np
 
-            from rankwell.io.files import FORMATS as KNOWN
+            from rankwell.io.formats import FORMATS as KNOWN
             from rankwell.store import Source
 
             numbers = KNOWN[f"{form} numbers"].read(Source(thing), Request())

@@ -11,6 +11,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.io import files as io
+from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
 from rankwell.report.present import Aside, Output
 from rankwell.store import STDIN, Head, Source, split_part
 from rankwell.store.data_sets import is_data_set_id, queries_beside
@@ -92,12 +93,12 @@ def convert_file(
     opened = None if is_data_set_id(place) else Source(place)
     known, doubt = (holds or "judgments", "") if holds or opened is None else _kind(Head.of(opened), source_format)
     called = str(place) if opened is None else opened.name
-    request = io.Request(notes=[doubt] if doubt else [], duplicates=duplicates, graded_by=graded_by)
+    request = Request(notes=[doubt] if doubt else [], duplicates=duplicates, graded_by=graded_by)
     table, name = io.read_as(f"{place}:{part}" if part else opened or place, known, source_format, request)
-    read_with = io.FORMATS[f"{name} {known}"]
+    read_with = FORMATS[f"{name} {known}"]
     if graded_by == "model" and not read_with.models:
         raise BadUsage(f"--source model: {called} is read as {name}, which holds no grades of a model; leave it out.")
-    entry = io.written_format(target, known, target_format)
+    entry = written_format(target, known, target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
         table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
         request.notes.append(named)
@@ -138,9 +139,9 @@ def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str
 
 def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], str]:
     """Whether content is a run or judgments, and a note where that is presumed. Raises BadUsage where it may be either."""
-    io.refuse_foreign(head, "run", "judgments")
+    refuse_foreign(head, "run", "judgments")
     sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
-    entries = [each for each in io.scored(head) if name is None or name.partition(":")[0] == each[1].name]
+    entries = [each for each in scored(head) if name is None or name.partition(":")[0] == each[1].name]
     for each, entry in entries:
         sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
     if sure["run"] == sure["judgments"]:

@@ -42,7 +42,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         from rankwell.core.views.preferences import PreferenceRankings, Preferences
 
         if options.truth_format == "prefs":
-            from rankwell.io.files import Request
+            from rankwell.io.formats import Request
             from rankwell.io.trec import read_preferences
 
             preferences = read_preferences(truth, Request(comments=not options.old))
@@ -61,7 +61,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
 
 def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "groups"] = "none") -> Judgments:
     """Judgments that the compiled reader does not read. Importing all formats takes longer than reading a small file."""
-    from rankwell.io.files import Request
+    from rankwell.io.formats import Request
     from rankwell.io.trec import read_judgments
 
     return read_judgments(truth, Request(comments=not options.old, aspects=aspects))

@@ -5,7 +5,7 @@ from typing import Any
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, MissingExtra
-from rankwell.io.files import FORMATS, Request, Texts, file_format
+from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.store import Source
 
 _MAGIC = b"\xff\xff\xff\xff"

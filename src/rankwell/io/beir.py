@@ -3,7 +3,7 @@
 import re
 
 from rankwell.core.tables import Judgments
-from rankwell.io.files import FORMATS, Request, Texts, file_format
+from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.io.reader import read_judged_rows
 from rankwell.store import Head, Source
 

@@ -12,7 +12,7 @@ from rankwell.core.tables.arrays import MAGIC, read_only_npy
 from rankwell.core.tables.columns import id_text
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadLine, BadScore, kind_of
-from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
+from rankwell.io.formats import SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 
 _WITHOUT_COLUMNS = ("npy", "lines", "json")

@@ -10,7 +10,7 @@ from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, id_text, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore, kind_of, shown
-from rankwell.io.files import Request, Texts, file_format
+from rankwell.io.formats import Request, Texts, file_format
 
 
 def _is_frame(thing: Any) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables.arrays import MAGIC, ArrayLayout, map_layout, npy_layout
 from rankwell.core.tables.matrices import Embeddings, Vectors, as_real
 from rankwell.errors import BadInput, naming
-from rankwell.io.files import Request, file_format
+from rankwell.io.formats import Request, file_format
 from rankwell.store import Source
 from rankwell.store.remote import RangeStream, look, read_pieces
 

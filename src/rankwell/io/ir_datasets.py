@@ -9,7 +9,7 @@ from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import unique_rows
 from rankwell.errors import BadInput, MissingExtra, UnknownName
-from rankwell.io.files import Request, Texts, file_format
+from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store.data_sets import is_data_set_id
 
 

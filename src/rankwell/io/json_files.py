@@ -10,7 +10,7 @@ from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.io.files import FORMATS, Request, Texts, file_format
+from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'

@@ -11,7 +11,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.io.files import Request, file_format
+from rankwell.io.formats import Request, file_format
 from rankwell.io.reader.lines import RunRows, repeated, shorten
 from rankwell.store import Head, Source, decode_id
 

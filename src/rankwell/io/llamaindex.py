@@ -7,7 +7,7 @@ from typing import Any
 from rankwell.core.tables import Judgments
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, UnknownName
-from rankwell.io.files import FORMATS, Request, Texts, file_format
+from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.store import Head, Source
 
 _TEXTS = ("queries", "corpus")

@@ -18,7 +18,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadScore, DuplicateItem, kind_of, shown
-from rankwell.io.files import Request, Texts, file_format
+from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import encode_id
 
 # So few scores are each compared with every value; where there are more, the values are sorted.

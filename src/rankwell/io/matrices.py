@@ -16,7 +16,8 @@ from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_no
 from rankwell.core.tables.matrices import item_ids as as_ids
 from rankwell.core.tables.shards import join_shards
 from rankwell.errors import BadInput, kind_of
-from rankwell.io.files import Request, choose_format, file_format, read_column
+from rankwell.io.files import read_column
+from rankwell.io.formats import Request, choose_format, file_format
 from rankwell.store import Head, Source, exists, first_bytes, naming, remote_url, shard_files, split_part, write_text
 
 IDS_BESIDE = (".ids.txt", ".ids.json")

@@ -5,7 +5,7 @@ import re
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine
-from rankwell.io.files import Request, Texts, file_format, line_cuts
+from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
 from rankwell.store import Head, Source, decode_id

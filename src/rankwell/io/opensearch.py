@@ -9,7 +9,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import id_text, unique_rows
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, shown
-from rankwell.io.files import Request, file_format
+from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
 
 _LISTS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput
-from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.io.formats import FORMATS, Request, file_format
 from rankwell.store import Head, Source
 
 _HEADER = ("query", "docid", "rating")

@@ -4,7 +4,7 @@ from typing import Any
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.io.formats import FORMATS, Request, file_format
 
 
 def _is_run(thing: Any) -> bool:

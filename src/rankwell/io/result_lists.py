@@ -7,7 +7,7 @@ from rankwell.core.tables.columns import id_text, query_key
 from rankwell.core.tables.ranking import Ranking
 from rankwell.documents import json_records
 from rankwell.errors import BadInput, DuplicateItem, shown
-from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.io.formats import FORMATS, Request, file_format
 from rankwell.store import Head, Source, decode_id
 
 _LISTS = ("results", "hits")

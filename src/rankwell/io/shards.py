@@ -15,7 +15,8 @@ from rankwell.core.tables.shared_hits import (
     shared_queries,
 )
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, naming
-from rankwell.io.files import Format, FoundHits, Request, identify
+from rankwell.io.files import FoundHits
+from rankwell.io.formats import Format, Request, identify
 from rankwell.store import Source, SourceRange
 
 

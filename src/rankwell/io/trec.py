@@ -18,7 +18,7 @@ from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io.files import SURE, Request, file_format, line_cuts
+from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id

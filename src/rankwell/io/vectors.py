@@ -15,7 +15,7 @@ from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_ar
 from rankwell.core.tables.ranking import Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
-from rankwell.io.files import Request, file_format
+from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source, refuse_bomb, replacing
 
 _Reader = Callable[[Source, Request], Embeddings]

@@ -11,7 +11,8 @@ from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Positions, item_ids
 from rankwell.errors import BadInput, DuplicateItem, naming
 from rankwell.io.column_tables.ranges import ParquetVectors
-from rankwell.io.files import choose_format, read_column
+from rankwell.io.files import read_column
+from rankwell.io.formats import choose_format
 from rankwell.io.matrices import ids_beside, read_embeddings
 from rankwell.parts import Json
 from rankwell.parts.vectors import VectorFiles, files_of, rows_of

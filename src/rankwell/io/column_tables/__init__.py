@@ -37,7 +37,7 @@ from rankwell.io.column_tables.table import (
     opened,
     opened_table,
 )
-from rankwell.io.files import Cuts, Request, Texts, file_format
+from rankwell.io.formats import Cuts, Request, Texts, file_format
 from rankwell.store import Head, Source
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
 from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, opened_table
-from rankwell.io.files import choose_format
+from rankwell.io.formats import choose_format
 from rankwell.store import Head, Source, naming
 
 

@@ -15,7 +15,7 @@ from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, it
 from rankwell.errors import BadInput, BadScore
 from rankwell.io import connected, undamaged
 from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, glimpse, on_disk, opened_table
-from rankwell.io.files import Request
+from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
 _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\[\d*\]")

@@ -18,7 +18,7 @@ from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_c
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line, undamaged
-from rankwell.io.files import Request
+from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"

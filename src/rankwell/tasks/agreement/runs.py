@@ -15,6 +15,7 @@ from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import files as io
+from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
 from rankwell.store import Head, Source, exists
 from rankwell.tasks.agreement.inputs import MeasurePlan, Sample, bare_words, cuts_gold, plan_measures
@@ -37,7 +38,7 @@ def is_run(place: Any) -> bool:
     head = Head.of(Source(place))
     if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
         return False
-    run, vectors = (max((sure for sure, _ in io.scored(head, holds)), default=0) for holds in ("run", "embeddings"))
+    run, vectors = (max((sure for sure, _ in scored(head, holds)), default=0) for holds in ("run", "embeddings"))
     return run > vectors
 
 

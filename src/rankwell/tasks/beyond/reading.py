@@ -12,6 +12,7 @@ from rankwell.core.tables import Ints, Judgments, sort_ids
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, flag
 from rankwell.io import files as io
+from rankwell.io.formats import Request, identify
 from rankwell.io.shards import find_hits_in_shards, shard_hits
 from rankwell.store import SourceRange, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
@@ -134,10 +135,10 @@ class _Ranges:
     """The ranges of a plain file whose format can be divided; none of anything else."""
 
     def __init__(self, run: Any, options: BeyondOptions) -> None:
-        self._request, self._ranges = io.Request(duplicates=options.duplicates), list[SourceRange]()
+        self._request, self._ranges = Request(duplicates=options.duplicates), list[SourceRange]()
         if not isinstance(run, (str, Path)) or run_files(run):
             return
-        source, self._entry, found = io.identify(run, "run", options.run_format, self._request)
+        source, self._entry, found = identify(run, "run", options.run_format, self._request)
         if found.part or self._entry.cut is None or source.path is None:
             return
         size = source.path.stat().st_size
@@ -158,7 +159,7 @@ class _Ranges:
 
     def hits(self, number: int, queries: Sequence[str], keep: int) -> Hits:
         """The first items of these queries in a range; nothing counts as judged."""
-        request = io.Request(keep=keep, duplicates=self._request.duplicates, notes=self._request.notes)
+        request = Request(keep=keep, duplicates=self._request.duplicates, notes=self._request.notes)
         return shard_hits(self._ranges[number], self._entry, _nothing_judged(queries), request)
 
 
@@ -169,6 +170,6 @@ def _nothing_judged(queries: Sequence[str]) -> Judgments:
 def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -> io.FoundHits:
     """The first items of these queries in the whole run."""
     if isinstance(run, (str, Path)) and (files := run_files(run)):
-        request = io.Request(keep=keep, duplicates=options.duplicates)
+        request = Request(keep=keep, duplicates=options.duplicates)
         return find_hits_in_shards(files, _nothing_judged(queries), options.run_format, request)
     return io.find_hits(run, _nothing_judged(queries), format=options.run_format, keep=keep, duplicates=options.duplicates)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, flag, kind_of
-from rankwell.io.files import FORMATS, Place, Request
+from rankwell.io.formats import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
 

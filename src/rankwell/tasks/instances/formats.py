@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.core.registry import suggest
 from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
-from rankwell.io.files import FORMATS, Request
+from rankwell.io.formats import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Head, Source, decode_id
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split

@@ -23,6 +23,7 @@ from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
+from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.stats import check_intervals
@@ -180,10 +181,10 @@ class _RunEvaluation:
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
 
-    def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> io.Request:
+    def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
         single = self.rules.convention.single_precision
-        return io.Request(tie_rule(self.rules.ties), single, self.keep, duplicates=options.duplicates, progress=progress)
+        return Request(tie_rule(self.rules.ties), single, self.keep, duplicates=options.duplicates, progress=progress)
 
     def find(self, name: str, run: Any, *, options: RunOptions, progress: Progress | None) -> io.FoundHits:
         """The hits of a run, or of one in a folder of shards."""
@@ -300,7 +301,7 @@ class _RunEvaluation:
             raise BadInput(f"{kind.__name__} and the plain judgments do not list the same queries.")
         return view
 
-    def query_columns(self, texts: io.Texts | None) -> dict[str, list[Any]]:
+    def query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:
         """The columns of queries.parquet: every query with its text and the other columns of the file of texts."""
         # Most measures share their queries.
         queries = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))))

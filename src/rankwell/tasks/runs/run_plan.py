@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadUsage, flag, kind_of
-from rankwell.io.files import FORMATS, Format, Request
+from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part

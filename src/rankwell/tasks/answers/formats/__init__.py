@@ -10,7 +10,7 @@ from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io
-from rankwell.io.files import FORMATS
+from rankwell.io.formats import FORMATS
 from rankwell.store import Head, Source, packing
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, load, shown

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
-from rankwell.io.files import FORMATS, Request
+from rankwell.io.formats import FORMATS, Request
 from rankwell.store import Head, Source, decode_id
 
 Where = tuple[int | str, ...]

@@ -11,7 +11,8 @@ from rankwell import __version__
 from rankwell.core.options import Input, Option
 from rankwell.errors import BadInput, BadUsage, count_of
 from rankwell.evaluation.judged import name_runs
-from rankwell.io.files import Texts, read_texts
+from rankwell.io.files import read_texts
+from rankwell.io.formats import Texts
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
 from rankwell.report import prose

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.io.files import Request, file_format
+from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.folder import STUDY, Study, read_study

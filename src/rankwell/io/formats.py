@@ -1,0 +1,276 @@
+"""The registry of formats, and the recognition of a format by content."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.tables import Judgments, TieRule
+from rankwell.core.tables.columns import Holds, Repeats, unique_rows
+from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
+from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
+from rankwell.store import Head, Source, line_starts, naming, split_part
+from rankwell.store.data_sets import is_data_set_id
+
+Place = str | Path
+Aspects = Literal["none", "groups", "intents"]
+Read = TypeVar("Read", bound=Callable[..., Any])
+_MEANT: dict[str, str] = (
+    {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"} | {"scores": "a matrix of scores"}
+)
+SURE = 0.9  # of content that no other format claims
+
+
+class ReadWarnings(NamedTuple):
+    """Queries that list an item twice, and queries whose ranks do not follow their scores; a reader adds to both."""
+
+    duplicated: set[str]
+    contradicting: set[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The options of reading a file, the same for every format; a format uses those that apply to it.
+
+    part: the name of one of several things in a file. grade_column: of judgments in a table. graded_by: people, or a model where
+    a format has both. ids_only: texts need not be kept. warnings, notes: filled by the reader.
+    """
+
+    ties: TieRule = "id-desc"
+    single_precision: bool = False
+    keep: int = 0
+    comments: bool = False
+    duplicates: Repeats = "error"
+    aspects: Aspects = "none"
+    part: str = ""
+    grade_column: str = ""
+    graded_by: Literal["people", "model"] = "people"
+    ids_only: bool = False
+    warnings: ReadWarnings | None = None
+    progress: Progress | None = None
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def options(self) -> ReadOptions:
+        """The options of the readers of runs."""
+        return ReadOptions(self.ties, self.single_precision, self.keep, self.comments)
+
+    def ranking(self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any) -> Ranking:
+        """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem as `Ranking.from_rows`."""
+        unique = unique_rows(queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated)
+        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
+
+    def ranking_of(self, rows: RunRows, source: Source) -> Ranking:
+        """The ranking of rows that have lines, which are named where an item is repeated. Raises DuplicateItem."""
+        try:
+            return self.ranking(rows.queries, rows.items, rows.scores.tolist())
+        except DuplicateItem as error:
+            pairs = zip(zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True)
+            raise repeated(source.name, "lists", pairs) or error from error
+
+    def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
+        """The hits of a ranking under these options."""
+        return hits_of_ranking(ranking, judgments, ties=self.ties, single_precision=self.single_precision, keep=self.keep)
+
+
+class Cuts(NamedTuple):
+    """Beginnings of ranges of a file, one for each place requested, and its end: bytes of a text, rows of a Parquet file."""
+
+    starts: Sequence[int]
+    end: int
+
+
+def line_cuts(source: Source, places: Sequence[int]) -> Cuts:
+    """Ranges of whole lines of a plain text."""
+    path = source.path
+    if path is None:
+        raise ValueError(f"{source.name} is not a plain file")
+    return Cuts(line_starts(path, places), path.stat().st_size)
+
+
+class Format(NamedTuple):
+    """One way to hold a run, judgments, texts or numbers.
+
+    read: (source or object, request) -> table. magic: first bytes that all its files have, and no file of another format.
+    sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
+    None where the magic bytes suffice. accepts: whether a Python object has it. find_hits: (source or object, judgments, request)
+    -> Hits, where there is a faster way than the table. write: (table, path). suffixes: names of files that are written in it.
+    parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
+    columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
+    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
+    a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
+    grades of a model beside those of people. presumed: whether `convert` takes content that may as well be a run as judgments.
+    """
+
+    name: str
+    holds: Holds
+    read: Callable[[Any, Request], Any]
+    magic: bytes = b""
+    sniff: Callable[[Head], float] | None = None
+    accepts: Callable[[Any], bool] = lambda _: False
+    find_hits: Callable[[Any, Judgments, Request], Hits] | None = None
+    write: Callable[[Any, Path], None] | None = None
+    suffixes: tuple[str, ...] = ()
+    parts: bool = False
+    columns: bool = False
+    kind_of: str = ""
+    cut: Callable[[Source, Sequence[int]], Cuts] | None = None
+    folder: str = ""
+    by_text: bool = False
+    models: bool = False
+    presumed: bool = False
+
+    def confidence(self, head: Head) -> float:
+        """Confidence that content has this form, from 0 to 1."""
+        if not head.raw.startswith(self.magic):
+            return 0.0
+        return float(bool(self.magic)) if self.sniff is None else self.sniff(head)
+
+
+FORMATS: Catalogue[Format] = Catalogue("io", "format", "rankwell.formats")
+
+
+def file_format(name: str, holds: Holds, *, sniff: Callable[[Head], float] | None = None, **parts: Any) -> Callable[[Read], Read]:
+    """Registers the function that reads a format and returns it unchanged. parts: the other fields of `Format`."""
+    return FORMATS.register(f"{name} {holds}", lambda read: Format(name, holds, read, sniff=sniff, **parts))
+
+
+class Texts(NamedTuple):
+    """Texts by id, their other columns (title, attributes to group by), and the format that they had."""
+
+    texts: dict[str, str]
+    attributes: dict[str, dict[str, str]]
+    format: str = ""
+
+
+def formats(holds: Holds) -> list[Format]:
+    """Every format of runs, of judgments or of texts, by name."""
+    return [FORMATS[name] for name in FORMATS if name.endswith(f" {holds}")]
+
+
+def _names(holds: Holds) -> list[str]:
+    """The formats that a user may name."""
+    return [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
+
+
+def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]:
+    """The formats that content may have, the surest first; those of other packages only where no own one is likely."""
+
+    def _scored(names: Iterable[str]) -> list[tuple[float, Format]]:
+        entries = [FORMATS[name] for name in sorted(names) if holds is None or name.endswith(f" {holds}")]
+        certain = [entry for entry in entries if entry.sniff is None and entry.magic and head.raw.startswith(entry.magic)]
+        return [(entry.confidence(head), entry) for entry in certain or entries]
+
+    found = _scored(FORMATS.own)
+    if not any(sure >= 0.5 for sure, _ in found):
+        found += _scored(FORMATS.foreign)
+    return sorted((each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name))
+
+
+def _usual(head: Head, holds: Holds) -> Format | None:
+    """The usual format where it is sure of the content, which then is in no other: their files need not be imported."""
+    name = {"run": "trec run", "judgments": "trec judgments", "column": "lines column"}.get(holds)
+    return FORMATS[name] if name and FORMATS[name].confidence(head) >= SURE else None
+
+
+def named_format(name: str, holds: Holds) -> Format:
+    """The format of this name, without the part that it may carry. Raises UnknownName."""
+    bare = name.partition(":")[0]
+    if bare.startswith("python") or f"{bare} {holds}" not in FORMATS:
+        raise UnknownName(f"unknown format of {'runs' if holds == 'run' else holds} {bare!r}; {suggest(bare, _names(holds))}")
+    return FORMATS[f"{bare} {holds}"]
+
+
+def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Format:
+    """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
+    if name is not None:
+        entry = named_format(name, holds)
+    elif (entry := None if part else _usual(head, holds)) is None:
+        likely = scored(head, holds)
+        if not likely:
+            head.refuse_foreign(binary=holds in ("embeddings", "scores"))
+            known = ", ".join(_names(holds))
+            raise BadInput(f"{head.seen}: no known form of {_MEANT[holds]}; known are {known}; convert it, or name the format.")
+        entry = likely[0][1]
+    if part and not entry.parts:
+        raise BadInput(f"a file of the format {entry.name} holds one thing, {part!r} names nothing in it; leave :{part} out.")
+    return entry
+
+
+def written_format(path: Place, holds: Holds, name: str | None = None) -> Format:
+    """The format in which a file is written: the named one, or that of its suffix. Raises UnknownName where there is none."""
+    plain = Path(path).name.removesuffix(".gz").removesuffix(".zst").lower()
+    able = [entry for entry in formats(holds) if entry.write is not None]
+    for entry in able:
+        if plain.endswith(entry.suffixes) if name is None else name == entry.name:
+            return entry
+    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able)
+    raise UnknownName(f"{Path(path).name if name is None else name!r} names no format that can be written; known are {known}.")
+
+
+def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:
+    """The source or object to read, its format, and the request with the part in the format's name: `mteb:en/test`."""
+    if (is_id := is_data_set_id(place)) or not isinstance(place, (str, Path, Source)):
+        what = str(place) if is_id else kind_of(place)
+        for entry in formats(holds):
+            if entry.accepts(place):
+                if request.grade_column and not entry.columns:
+                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are {what}"))
+                return place, entry, request
+        expected = "a path, a mapping query -> item -> number, or a data frame"
+        raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
+    path, part = ("", "") if isinstance(place, Source) else split_part(place)
+    source = place if isinstance(place, Source) else Source(path)
+    if source.marked:
+        request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
+    with naming(source.name):
+        entry = _recognised(Head.of(source), holds, request) if name is None else named_format(name, holds)
+    part = part or (name or "").partition(":")[2]
+    if part and not entry.parts:
+        raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
+    if request.grade_column and not entry.columns:
+        raise BadUsage(_no_columns(request.grade_column, f"{source.name} is read as {entry.name}"))
+    return source, entry, replace(request, part=part)
+
+
+def _no_columns(column: str, found: str) -> str:
+    return f"{flag('--grade-column', column)}: {found}, which has no named columns; leave it out, or name a table."
+
+
+def refuse_foreign(head: Head, *holds: Holds) -> None:
+    """Raises BadInput for content of another kind than the formats of these, of which some are not text."""
+    known = (each.magic for kind in holds for each in formats(kind))
+    if b"\0" not in head.raw[:4096] or not any(magic and head.raw.startswith(magic) for magic in known):
+        head.refuse_foreign()
+
+
+def _recognised(head: Head, holds: Holds, request: Request) -> Format:
+    """The format that the content has, a table where a column is named; a doubt about it is added to the notes.
+
+    Raises BadInput for content of another kind.
+    """
+    refuse_foreign(head, holds)
+    tables = [(each.confidence(head), each) for each in formats(holds) if each.columns] if request.grade_column else []
+    if tables and (table := max(tables, key=lambda each: each[0]))[0] > 0:
+        return table[1]
+    every = [] if (usual := _usual(head, holds)) is not None else scored(head)
+    fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]
+    if usual is not None or (fitting and fitting[0][0] >= 0.5):
+        entry = usual or fitting[0][1]
+        others = [each.name for sure, each in fitting[1:] if sure >= 0.5 and each.name != entry.kind_of]
+        if others and holds in ("run", "judgments"):
+            doubt = f"read as {entry.name}, although {' or '.join(others)} would fit, too"
+            request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
+        return entry
+    line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+    where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
+    for sure, entry in every:
+        if sure >= 0.5 and entry.holds != "column":  # every table has columns
+            what = f"{where}: this looks like {_MEANT[entry.holds]} ({entry.name}); expected {_MEANT[holds]}"
+            raise BadInput(f"{what}; exchange the two files, or name the format of this one.")
+    if fitting:
+        return fitting[0][1]
+    known = ", ".join(_names(holds))
+    raise BadInput(f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {known}; convert it, or name the format.")
