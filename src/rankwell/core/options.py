@@ -162,8 +162,9 @@ def _flat(value: Any) -> Iterable[str | Path]:
 def _places(value: str | Path) -> list[Path]:
     """The paths that an argument may mean: PLACE, NAME=PLACE, PLACE:PART."""
     text = str(value)
-    whole = [text, text.partition("=")[2]]
-    return [Path(each) for name in whole for each in (name, name.rpartition(":")[0]) if each and "\0" not in each]
+    whole = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
+    beginnings = [name[:at] for name in whole for at in range(1, len(name)) if name[at] == ":"]
+    return [Path(each) for each in (*whole, *beginnings)]
 
 
 def may_overwrite() -> bool:

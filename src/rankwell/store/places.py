@@ -245,7 +245,9 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
-    """The path and the name after the last colon, where the whole is not a path and the part before the colon is one.
+    """The path and the name after a colon, where the whole is not a path and the part before the colon is one.
+
+    Of several colons it is the last with a path before it: a name may have colons.
 
     Raises BadInput for half a character, which no name of a file has.
     """
@@ -254,10 +256,13 @@ def split_part(place: str | Path) -> tuple[str, str]:
         os.fsencode(text)
     except UnicodeEncodeError as error:
         raise BadInput(f"{shown(text)} has half a character, as no name of a file has; correct the name.") from error
-    path, colon, part = text.rpartition(":")
-    if remote_url(text) and "://" not in path:
-        return text, ""
-    return (path, part) if colon and not exists(text) and exists(path) else (text, "")
+    start = text.index("://") + 3 if remote_url(text) else 0
+    colons = [at for at in range(len(text) - 1, start, -1) if text[at] == ":"]
+    if colons and not exists(text):
+        for at in colons:
+            if exists(text[:at]):
+                return text[:at], text[at + 1 :]
+    return text, ""
 
 
 def exists(place: str | Path) -> bool:

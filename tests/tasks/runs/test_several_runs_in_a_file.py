@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 import rankwell as rw
+from rankwell.core.options import refuse_input
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import name_runs
 
@@ -53,6 +54,16 @@ def test_a_single_run_has_the_name_of_its_file_and_ranks_replace_scores_that_are
 
     assert [row["run"] for row in found.summary] == ["one"]
     assert found["RR"] == 0.75
+
+
+def test_names_of_runs_may_have_colons(tmp_path: Path) -> None:
+    runs = {"pg:ef=10": RUNS["fts words=any"], "http://host:9200/a": RUNS["fts words=all"]}
+    path = write(tmp_path / "run.parquet", runs)
+
+    assert [row["run"] for row in rw.evaluate(QRELS, path, "RR").summary] == [*runs]
+    assert rw.evaluate(QRELS, f"{path}:http://host:9200/a", "RR")["RR"] == 0.75
+    with pytest.raises(rw.BadUsage, match="is an input of this command"):
+        refuse_input(path, [f"{path}:http://host:9200/a"])
 
 
 def test_equal_names_in_two_files_are_distinguished_by_their_folders(tmp_path: Path) -> None:
