@@ -1,40 +1,23 @@
 """Executors: each calls what it is told to, by name and with one string, and a lost worker costs only the call that it made."""
 
-import json
 import os
-import platform
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import rankwell
-from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.executors import EXECUTORS, ArrayJob, Resources, call, find_executor, slurm_ranges
-from rankwell.executors import ray as executor_ray
 from rankwell.parts.execution import memory_size
+from ray_cluster import children_of, wait_for
 
 SMALL = Resources(1, 64 << 20)
 posix = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
-
-
-def children_of(process: int) -> list[int]:
-    """The processes that a process has started."""
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        found += [int(folder.name)] if parent == process else []
-    return found
 
 
 @pytest.fixture
@@ -64,144 +47,6 @@ def test_an_array_gives_the_bytes_of_one_process(files: Path):
         call("rankwell.parts.running:run_part", f'{{"work": "{(files / "work").as_posix()}", "part": {index}}}')
 
     assert search(files, **options) == search(files)
-
-
-def by_ray(files: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A search by a cluster of its own, in a process of its own: Ray reads its environment when it is imported."""
-    pytest.importorskip("ray")
-    places = [str(files / "base.npy"), str(files / "queries.npy"), "-k", "20", "--metric", "l2", "-o", str(files / "ray.run")]
-    every = [sys.executable, "-m", "rankwell", "search", *places, "--executor", "ray", *words]
-    return subprocess.run(every, capture_output=True, encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_ray_gives_the_bytes_of_one_process(files: Path):
-    done = by_ray(files, "--shards", "5", "--memory", "64M")
-
-    assert done.returncode == 0, done.stderr
-    found = rankwell.search(str(files / "queries.npy"), str(files / "base.npy"), k=20, metric="l2")
-    rankwell.write_run(found.ranking(), files / "one.run")
-    assert (files / "ray.run").read_bytes() == (files / "one.run").read_bytes()
-
-
-@pytest.mark.slow
-def test_ray_reports_an_error_of_the_input_as_one_process_does(files: Path):
-    vectors = np.load(files / "base.npy")
-    vectors[2999] = np.nan
-    np.save(files / "base.npy", vectors)
-
-    done = by_ray(files, "--shards", "5", "--memory", "64M")
-
-    assert done.returncode == 2
-    assert "base.npy, row 2999: number 0 is nan" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_a_part_that_no_node_can_hold_is_refused(files: Path):
-    done = by_ray(files, "--memory", "100T")
-
-    assert done.returncode == 2
-    assert "a part needs 1 processors and 104857600 MiB; the largest node has" in done.stderr
-
-
-def start_node(*words: str) -> "subprocess.Popen[bytes]":
-    """A node of a Ray cluster, which ends with this process."""
-    every = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "2", "--disable-usage-stats", *words]
-    environment = {**os.environ, "RAY_AUTH_MODE": "token"}
-    return subprocess.Popen(every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-
-
-def raylets(node: int) -> list[int]:
-    """The process of a node that starts its workers."""
-    return [child for child in children_of(node) if b"raylet/raylet" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-@posix
-@pytest.mark.slow
-@pytest.mark.server
-def test_a_cluster_that_is_joined_survives_the_search_and_the_search_a_lost_node(long: Path):
-    pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    words = ["--executor", f"ray:{address}", "--memory", "64M", "--shards", "12", "--work", str(long / "work")]
-    one, parts = long / "one.run", long / "parts.run"
-    subprocess.run(command(long, "-o", str(one)), check=True, capture_output=True)
-    subprocess.run([sys.executable, "-m", "ray.scripts.scripts", "get-auth-token", "--generate"], check=True, capture_output=True)
-
-    nodes = [start_node("--head", "--port", address.rpartition(":")[2], "--include-dashboard", "false")]
-    try:
-        wait_for(lambda: raylets(nodes[0].pid))
-        nodes.append(start_node("--address", address))
-        lost = wait_for(lambda: raylets(nodes[1].pid))[0]
-        environment = {**os.environ, "RAY_AUTH_MODE": "token"}
-        driver = subprocess.Popen(command(long, "-o", str(parts), *words), stderr=subprocess.PIPE, env=environment)
-        wait_for(lambda: list((long / "work").glob("part-00003.running.json")))
-        os.kill(lost, signal.SIGKILL)
-        _, error = driver.communicate(timeout=240)
-
-        assert driver.returncode == 0, error.decode()
-        assert parts.read_bytes() == one.read_bytes()
-        assert raylets(nodes[0].pid)
-    finally:
-        for node in nodes:
-            node.terminate()
-            node.wait(30)
-
-
-def test_ray_imported_without_a_token_is_refused(files: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "ray", object())
-    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
-
-    with pytest.raises(BadUsage, match="Ray is already imported without RAY_AUTH_MODE=token"):
-        search(files, executor="ray")
-
-
-def test_a_cluster_that_cannot_be_reached_is_refused_at_once(files: Path):
-    pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    with pytest.raises(BadUsage, match=rf"executor='ray:127\.0\.0\.1:{port}': the cluster cannot be joined"):
-        search(files, executor=f"ray:127.0.0.1:{port}", work=str(files / "work"))
-
-
-def test_ray_that_is_missing_is_named_with_its_extra(files: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-
-    with pytest.raises(MissingExtra, match=r"pip install 'rankwell\[ray\]'"):
-        search(files, executor="ray")
-
-
-class ClusterOfOtherVersion:
-    """What the executor uses of Ray, with one node whose rankwell is another one."""
-
-    __version__ = "2.60"
-
-    def nodes(self):
-        return [{"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1"}, {"Alive": False}]
-
-    def remote(self, function):
-        return self
-
-    def options(self, **_):
-        return SimpleNamespace(remote=lambda name, argument: (name, argument))
-
-    def get(self, reference, timeout):
-        assert reference == ("rankwell.executors.ray:versions", "")
-        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
-
-
-def test_another_version_on_a_node_is_refused_with_the_name_of_the_node(monkeypatch: pytest.MonkeyPatch):
-    cluster = ClusterOfOtherVersion()
-    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
-    for name, module in (("ray", cluster), ("ray.util", strategies), ("ray.util.scheduling_strategies", strategies)):
-        monkeypatch.setitem(sys.modules, name, module)
-
-    with pytest.raises(BadUsage, match=rf"the node node-1 has rankwell 0\.0\.1, this machine {rankwell.__version__}; install"):
-        executor_ray._refuse_other_versions(cluster)
 
 
 @pytest.mark.parametrize("executor", ["array", "ray:127.0.0.1:1"])
@@ -244,7 +89,7 @@ def test_processes_end_with_the_block_and_answer_every_call():
 
 def workers_of(process: int) -> list[int]:
     """The worker processes that a process has started."""
-    return [child for child in children_of(process) if b"executors.worker" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    return children_of(process, b"executors.worker")
 
 
 @pytest.fixture
@@ -261,14 +106,6 @@ def long(tmp_path: Path) -> Path:
 def command(files: Path, *words: str) -> list[str]:
     places = [str(files / "base.npy"), str(files / "queries.npy"), "-k", "20", "--metric", "dot"]
     return [sys.executable, "-m", "rankwell", "search", *places, *words]
-
-
-def wait_for(found) -> object:
-    end = time.monotonic() + 60
-    while not (answer := found()):
-        assert time.monotonic() < end
-        time.sleep(0.005)
-    return answer
 
 
 @posix

@@ -17,7 +17,6 @@ import pytest
 import rankwell
 from rankwell.errors import BadUsage
 from rankwell.executors import EXECUTORS, ArrayJob, Resources, find_executor
-from rankwell.executors import ray as executor_ray
 from rankwell.parts import signs
 from rankwell.parts.signs import StallWatch, working
 
@@ -189,12 +188,3 @@ def test_an_array_requests_gpus():
 
     assert "--mem=2048M --gres=gpu:4 --requeue" in text
     assert "            limits: {cpu: 2, memory: 2048Mi, nvidia.com/gpu: 4}\n" in text
-
-
-def test_ray_refuses_gpus_that_no_node_has():
-    nodes = [{"Alive": True, "Resources": {"CPU": 8, "memory": 1 << 40, "GPU": 1}}]
-    cluster = SimpleNamespace(nodes=lambda: nodes)
-
-    executor_ray._refuse_unfit(cluster, 1, Resources(1, 1 << 20, 1))
-    with pytest.raises(BadUsage, match="gpus=2: no node of the cluster has as many; the most is 1"):
-        executor_ray._refuse_unfit(cluster, 1, Resources(1, 1 << 20, 2))

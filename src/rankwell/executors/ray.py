@@ -72,6 +72,8 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
 def _connect(ray: Any, address: str, threads: int) -> None:
     """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be reached."""
     quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    # Of the whole job: calls of another environment than the job's start further processes.
+    quiet["runtime_env"] = {"env_vars": worker_variables(threads)}
     if not address:
         own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _OBJECTS, "_node_ip_address": "127.0.0.1"}
         try:
@@ -139,13 +141,7 @@ def _refuse_other_versions(ray: Any) -> None:
 
 def _remote(ray: Any, threads: int, resources: Resources) -> Any:
     """The function that Ray calls, with what it may use."""
-    return ray.remote(call).options(
-        num_cpus=threads,
-        num_gpus=resources.gpus,
-        memory=resources.memory,
-        max_retries=RETRIES,
-        runtime_env={"env_vars": worker_variables(threads)},
-    )
+    return ray.remote(call).options(num_cpus=threads, num_gpus=resources.gpus, memory=resources.memory, max_retries=RETRIES)
 
 
 def _run(

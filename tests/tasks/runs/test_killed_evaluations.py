@@ -1,17 +1,14 @@
-"""Evaluations in parts that are killed in the middle, and those of a Ray cluster of two nodes: the bytes of one process."""
+"""Evaluations in parts that are killed in the middle: the bytes of one process."""
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from ray_cluster import children_of, wait_for
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")]
@@ -41,26 +38,6 @@ def parts(*words: str) -> list[str]:
 
 def files(result: str) -> dict[str, bytes]:
     return {path.relative_to(result).as_posix(): path.read_bytes() for path in sorted(Path(result).rglob("*")) if path.is_file()}
-
-
-def wait_for(found: Callable[[], Any]) -> Any:
-    end = time.monotonic() + 120
-    while not (answer := found()):
-        assert time.monotonic() < end
-        time.sleep(0.005)
-    return answer
-
-
-def children_of(process: int, word: bytes) -> list[int]:
-    """The processes that a process has started whose command line has a word."""
-    found: list[int] = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            found += [int(place.name)] if parent == process and word in (place / "cmdline").read_bytes() else []
-        except OSError:
-            continue
-    return found
 
 
 @pytest.mark.parametrize("part", ["part-00003", "second/part-00003"])
@@ -108,37 +85,3 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
     subprocess.run(words, check=True, capture_output=True)
 
     assert files("parts") == files("one")
-
-
-def start_node(*words: str) -> "subprocess.Popen[bytes]":
-    """A node of a Ray cluster, which ends with this process."""
-    every = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "2", "--disable-usage-stats", *words]
-    environment = {**os.environ, "RAY_AUTH_MODE": "token"}
-    return subprocess.Popen(every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-
-
-@pytest.mark.slow
-@pytest.mark.server
-def test_two_nodes_of_a_ray_cluster_give_the_bytes_of_one_process(folder: Path):
-    pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    subprocess.run([sys.executable, "-m", "ray.scripts.scripts", "get-auth-token", "--generate"], check=True, capture_output=True)
-    nodes = [start_node("--head", "--port", address.rpartition(":")[2], "--include-dashboard", "false")]
-    try:
-        wait_for(lambda: children_of(nodes[0].pid, b"raylet/raylet"))
-        nodes.append(start_node("--address", address))
-        wait_for(lambda: children_of(nodes[1].pid, b"raylet/raylet"))
-        environment = {**os.environ, "RAY_AUTH_MODE": "token"}
-
-        done = subprocess.run(
-            parts("--executor", f"ray:{address}", "--memory", "64M"), capture_output=True, env=environment, timeout=240
-        )
-
-        assert done.returncode == 0, done.stderr.decode()
-        assert files("parts") == files("one")
-    finally:
-        for node in reversed(nodes):  # a node that has lost its head takes long to end
-            node.terminate()
-            node.wait(60)

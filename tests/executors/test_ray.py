@@ -1,0 +1,265 @@
+"""Ray: clusters of this machine and two nodes that are joined give the bytes of one process, and a lost node costs no byte."""
+
+import json
+import os
+import platform
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import rankwell
+from benches import TOML, make_bench
+from rankwell.errors import BadUsage, MissingExtra
+from rankwell.executors import Resources
+from rankwell.executors import ray as executor_ray
+from ray_cluster import RayCluster, two_nodes, wait_for
+from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayCluster]:
+    with two_nodes() as found:
+        yield found
+
+
+def ties(rows: int, dimensions: int, seed: int):
+    """Small whole numbers, so that many scores tie; the last rows are copies of the first."""
+    vectors = np.random.default_rng(seed).integers(1, 4, size=(rows, dimensions)).astype(np.float32)
+    vectors[-rows // 8 :] = vectors[: len(vectors[-rows // 8 :])]
+    return vectors
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, rows, dimensions in (
+        ("base", 3000, 8),
+        ("queries", 40, 8),
+        ("captions", 160, 5),
+        ("videos", 40, 5),
+        ("other", 160, 4),
+    ):
+        np.save(tmp_path / f"{name}.npy", ties(rows, dimensions, rows + dimensions))
+    (tmp_path / "positives.json").write_text(
+        json.dumps([[caption % 3 * 7] if caption % 2 else [caption % 37] for caption in range(160)])
+    )
+    return tmp_path
+
+
+def files(place: Path) -> dict[str, bytes]:
+    """The files of a result, which is a folder or one file."""
+    if place.is_file():
+        return {place.name: place.read_bytes()}
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()}
+
+
+def encoded(folder: Path) -> list[str]:
+    draw = random.Random(3)
+    words = [f"word{number}" for number in range(60)]
+    rows = ({"_id": f"t{row}", "text": " ".join(draw.choices(words, k=9))} for row in range(250))
+    (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return ["encode", "texts.jsonl", "--model", "tfidf-svd:6", "--fit", "texts.jsonl", "--batch-size", "1", "--shards", "4"]
+
+
+def evaluated(folder: Path) -> list[str]:
+    write_judgments(folder / "qrels.txt")
+    write_shards(folder / "run", ".run", scattered(rows_of()))
+    return ["evaluate", "qrels.txt", "run", "-m", "nDCG@10", "-m", "AP", "--shards", "4"]
+
+
+def benched(folder: Path) -> list[str]:
+    runs_alone = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
+    return ["bench", str(make_bench(folder / "inputs", runs_alone))]
+
+
+PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]
+SEARCH = "search base.npy queries.npy -k 20 --metric l2 --shards 5"
+AGREE = "agree --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
+CAPTIONS = "captions --queries captions.npy --gallery videos.npy --positives positives.json --protocol both --shards 3"
+COMMANDS: dict[str, Callable[[Path], list[str]]] = {
+    "captions": lambda _: CAPTIONS.split(),
+    "search": lambda _: SEARCH.split(),
+    "agree": lambda _: AGREE.split(),
+    "evaluate": evaluated,
+    "encode": encoded,
+    "bench": benched,
+}
+SUFFIXES = {"search": ".run", "encode": ".npy"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "captions" else pytest.mark.server) for name in COMMANDS]
+)
+def test_two_nodes_give_the_bytes_of_one_process(cluster: RayCluster, folder: Path, name: str):
+    words, suffix = COMMANDS[name](folder), SUFFIXES.get(name, "")
+    alone = [word for number, word in enumerate(words) if "--shards" not in words[max(0, number - 1) : number + 1]]
+
+    for place in ("one", "two"):
+        (folder / place).mkdir()
+    subprocess.run(
+        [sys.executable, "-m", "rankwell", *alone, "-o", f"one/found{suffix}"], cwd=folder, check=True, capture_output=True
+    )
+    code, error = cluster.run(*words, "-o", f"two/found{suffix}", "--work", "work", cwd=folder)
+
+    assert code == 0, error
+    assert len(list((folder / "work").rglob("part-*.json"))) > 1
+    assert files(folder / "two") == files(folder / "one")
+
+
+@pytest.mark.slow
+def test_an_error_of_the_input_is_that_of_one_process(cluster: RayCluster, folder: Path):
+    vectors = np.load(folder / "base.npy")
+    vectors[2999] = np.nan
+    np.save(folder / "base.npy", vectors)
+
+    code, error = cluster.run("search", *PLACES, "--shards", "5", cwd=folder)
+
+    assert code == 2
+    assert "base.npy, row 2999: number 0 is nan" in error
+    assert len(error.splitlines()) == 1
+    assert not (folder / "ray.run").exists()
+
+
+@pytest.mark.slow
+def test_a_part_that_no_node_can_hold_is_refused(cluster: RayCluster, folder: Path):
+    code, error = cluster.run("search", *PLACES, cwd=folder, memory="100T")
+
+    assert code == 2
+    assert "a part needs 1 processors and 104857600 MiB; the largest node has" in error
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    """Inputs of a search and of captions that take seconds."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(-9, 9, size=(60_000, 48)).astype(np.float32)
+    base[50_000:] = base[:10_000]
+    np.save(tmp_path / "base.npy", base)
+    np.save(tmp_path / "queries.npy", rng.integers(-9, 9, size=(3000, 48)).astype(np.float32))
+    (tmp_path / "positives.json").write_text(json.dumps([[query % 50 * 7] for query in range(3000)]))
+    return tmp_path
+
+
+LONG = {
+    "part-00003": "search base.npy queries.npy -k 20 --metric dot -o {}/found.run",
+    "second/part-00003": "captions --queries queries.npy --gallery base.npy --positives positives.json -o {}/found",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.parametrize("part", LONG)
+def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(cluster: RayCluster, long: Path, part: str):
+    words = LONG[part].format
+    for place in ("one", "two"):
+        (long / place).mkdir()
+    subprocess.run([sys.executable, "-m", "rankwell", *words("one").split()], cwd=long, check=True, capture_output=True)
+    lost = cluster.add_node()
+
+    driver = cluster.start(*words("two").split(), "--shards", "12", "--work", "work", cwd=long)
+    wait_for(lambda: list((long / "work").glob(f"{part}.running.json")))
+    os.kill(lost, signal.SIGKILL)
+    _, error = driver.communicate(timeout=240)
+
+    assert driver.returncode == 0, error
+    assert files(long / "two") == files(long / "one")
+    assert cluster.is_alive
+
+
+@pytest.mark.slow
+def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
+    pytest.importorskip("ray")
+    for words in (["one.run"], ["ray.run", "--executor", "ray", "--shards", "5", "--memory", "64M"]):
+        every = [
+            sys.executable,
+            "-m",
+            "rankwell",
+            "search",
+            "base.npy",
+            "queries.npy",
+            "-k",
+            "20",
+            "--metric",
+            "l2",
+            "-o",
+            *words,
+        ]
+        done = subprocess.run(every, cwd=folder, capture_output=True, encoding="utf-8")
+        assert done.returncode == 0, done.stderr
+
+    assert (folder / "ray.run").read_bytes() == (folder / "one.run").read_bytes()
+
+
+def search(folder: Path, executor: str) -> None:
+    rankwell.search(str(folder / "queries.npy"), str(folder / "base.npy"), k=20, executor=executor, work=str(folder / "work"))
+
+
+def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "ray", object())
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+
+    with pytest.raises(BadUsage, match="Ray is already imported without RAY_AUTH_MODE=token"):
+        search(folder, "ray")
+
+
+def test_a_cluster_that_cannot_be_reached_is_refused_at_once(folder: Path):
+    pytest.importorskip("ray")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    with pytest.raises(BadUsage, match=rf"executor='ray:127\.0\.0\.1:{port}': the cluster cannot be joined"):
+        search(folder, f"ray:127.0.0.1:{port}")
+
+
+def test_ray_that_is_missing_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'rankwell\[ray\]'"):
+        search(folder, "ray")
+
+
+class ClusterOfOtherVersion:
+    """What the executor uses of Ray, with one node whose rankwell is another one."""
+
+    __version__ = "2.60"
+
+    def nodes(self):
+        return [{"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1"}, {"Alive": False}]
+
+    def remote(self, function):
+        return self
+
+    def options(self, **_):
+        return SimpleNamespace(remote=lambda name, argument: (name, argument))
+
+    def get(self, reference, timeout):
+        assert reference == ("rankwell.executors.ray:versions", "")
+        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
+
+
+def test_another_version_on_a_node_is_refused_with_the_name_of_the_node(monkeypatch: pytest.MonkeyPatch):
+    cluster = ClusterOfOtherVersion()
+    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
+    for name, module in (("ray", cluster), ("ray.util", strategies), ("ray.util.scheduling_strategies", strategies)):
+        monkeypatch.setitem(sys.modules, name, module)
+
+    with pytest.raises(BadUsage, match=rf"the node node-1 has rankwell 0\.0\.1, this machine {rankwell.__version__}; install"):
+        executor_ray._refuse_other_versions(cluster)
+
+
+def test_gpus_that_no_node_has_are_refused():
+    nodes = [{"Alive": True, "Resources": {"CPU": 8, "memory": 1 << 40, "GPU": 1}}]
+    cluster = SimpleNamespace(nodes=lambda: nodes)
+
+    executor_ray._refuse_unfit(cluster, 1, Resources(1, 1 << 20, 1))
+    with pytest.raises(BadUsage, match="gpus=2: no node of the cluster has as many; the most is 1"):
+        executor_ray._refuse_unfit(cluster, 1, Resources(1, 1 << 20, 2))
