@@ -7,6 +7,7 @@ from typing import Any
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import DISPLAYS, STEPS
+from rankwell.core.figures import FIGURES
 from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.engines import ENGINES
@@ -24,6 +25,7 @@ from rankwell.transforms.fusion import METHODS, NORMALISATIONS
 
 REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "measures": MEASURES,
+    "figures": FIGURES,
     "formats": FORMATS,
     "formats of questions, answers and passages": ANSWER_FORMATS,
     "forms of image sets": FORMS,
@@ -68,10 +70,10 @@ def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
 
 
 def registry_page() -> str:
-    """docs/registries.md: every entry of every registry but measures, which have a page of their own."""
+    """docs/registries.md: every entry of every registry but measures and figures, which have a page of their own."""
     parts = ["# What can be named\n\nWritten by `make docs` from the code; do not edit. Measures: [measures.md](measures.md).\n"]
     for kind, registry in REGISTRIES.items():
-        if registry is not MEASURES:
+        if registry not in (MEASURES, FIGURES):
             rows = [f"| `{name}` | {description(registry[name]).replace('|', chr(92) + '|')} |" for name in registry]
             parts.append(f"## {kind.capitalize()}\n\n| name | meaning |\n|---|---|\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)

@@ -55,7 +55,7 @@ def test_every_registry_of_the_package_is_under_contract():
 
 @pytest.mark.parametrize(("kind", "name"), ENTRIES)
 def test_an_entry_says_what_it_is_and_is_documented(kind: str, name: str):
-    text = page("measures.md" if kind == "measures" else "registries.md")
+    text = page("measures.md" if kind in ("measures", "figures") else "registries.md")
 
     assert description(REGISTRIES[kind][name]), f"{name}: its function has no docstring"
     assert name in text, f"docs have no {name}: run `make docs`"

@@ -8,6 +8,7 @@ from typing import Any
 from rankwell import report
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
+from rankwell.core.figures import CollectionFigure, find_figures
 from rankwell.core.registry import Measure, at_each_cutoff, is_word, measure_names, parse_measure
 from rankwell.errors import BadUsage
 from rankwell.report.present import Output
@@ -15,18 +16,22 @@ from rankwell.report.present import Output
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The measures that a name stands for, each with the places where it does, the plain reading first; printed in words."""
+    """The measures that a name stands for, each with the places where it does, the plain reading first; printed in words.
+
+    collection_figures: those of whole collections that commands print under this name.
+    """
 
     name: str
     meanings: Mapping[Measure, Sequence[str]]
+    collection_figures: Sequence[CollectionFigure] = ()
 
     def __str__(self) -> str:
-        several = len(self.meanings) > 1
-        first = f"{self.name} means {f'{len(self.meanings)} different things' if several else 'one thing'}:\n"
+        several = len(self.meanings) + len(self.collection_figures)
+        first = f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
         described: dict[str, dict[Measure, Sequence[str]]] = {}
         for measure, places in self.meanings.items():
             described.setdefault(measure.name, {})[measure] = places
-        return first + "\n".join(map(_describe, described.values()))
+        return first + "\n".join([*map(_describe, described.values()), *map(_describe_figure, self.collection_figures)])
 
     __repr__ = __str__
 
@@ -37,8 +42,8 @@ def explain(name: str, /) -> Output:
     Parameters
     ----------
     name
-        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several things (Recall@5), or a function
-        of your own (my_module:my_function).
+        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several things (Recall@5), a figure of a
+        whole collection (nAUC), or a function of your own (my_module:my_function).
     """
     terminal, text = report.terminal_of(sys.stdout), str(explained(name))
     lines = [line if line.startswith("  >>>") else report.folded(line, terminal, "  ") for line in text.split("\n")]
@@ -46,10 +51,19 @@ def explain(name: str, /) -> Output:
 
 
 def explained(thing: Any) -> Explanation:
-    """The explanation of a measure, of a name, `module:function` among them, or of a function. Raises as `meanings`."""
+    """The explanation of a measure, of a figure, of a name, `module:function` among them, or of a function.
+
+    Raises as `meanings`.
+    """
     own = callable(thing) or ":" in str(thing)
     name = "".join(measure_names(thing) or ()) if own else str(thing)
-    return Explanation(name, meanings(name))
+    found = () if own else find_figures(name)
+    try:
+        return Explanation(name, meanings(name), found)
+    except BadUsage:
+        if not found:
+            raise
+    return Explanation(name, {}, found)
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
@@ -78,6 +92,13 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
         for part, own in CONVENTIONS[each].words_of_parts.items():
             if is_word(name, own):
                 yield f"--convention {each}, {part}", {**words, **own}
+
+
+def _describe_figure(figure: CollectionFigure) -> str:
+    """A figure: what prints it, its definition, its example and its source."""
+    lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
+    lines += ["", *(f"  {line}" for line in figure.example.splitlines())] if figure.example else []
+    return "\n".join([*lines, "", f"  of a whole collection; {figure.better} is better", f"  source: {figure.source}"])
 
 
 def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:

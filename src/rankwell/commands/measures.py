@@ -4,6 +4,7 @@ import sys
 from typing import Annotated, Any, Literal
 
 from rankwell import report
+from rankwell.core.figures import FIGURES, CollectionFigure
 from rankwell.core.options import Option
 from rankwell.core.registry import MEASURES, MeasureEntry
 from rankwell.report.present import Output
@@ -20,13 +21,16 @@ def measures(
     format
         table for reading, json for programs, md for the page docs/measures.md with every formula, source and example.
     """
-    entries = [MEASURES[name] for name in MEASURES]
+    entries, of_collections = [MEASURES[name] for name in MEASURES], [FIGURES[name] for name in FIGURES]
     if format == "md":
-        return Output(text=page(entries))
-    rows = [describe_entry(entry) for entry in entries]
+        return Output(text=page(entries, of_collections))
+    rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
     if format == "json":
         return Output(text=report.render_rows(rows, "json"))
-    shown = [{"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"])} for each in rows]
+    shown = [
+        {"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"]), "printed by": each["printed_by"]}
+        for each in rows
+    ]
     return Output(
         text=report.render_rows(shown, "table", terminal=report.terminal_of(sys.stdout)),
         notes=(report.Aside("`rankwell explain NAME` says more about each."),),
@@ -45,11 +49,30 @@ def describe_entry(entry: MeasureEntry) -> dict[str, Any]:
         "empty": _bound(entry.empty),
         "summary": entry.summary,
         "unit": entry.unit,
-        "reads": entry.view.__name__,
+        "needs": entry.view.needs,
+        "printed_by": entry.command,
         "expected_under_ties": entry.expected is not None,
         "source": entry.source,
         "aliases": sorted(entry.aliases),
     }
+
+
+def describe_figure(figure: CollectionFigure) -> dict[str, Any]:
+    """The entry of a figure of a whole collection, with the keys of a measure that it has."""
+    return {
+        "name": figure.name,
+        "form": figure.name,
+        "says": figure.title,
+        "family": _family(figure),
+        "better": figure.better,
+        "source": figure.source,
+        "aliases": sorted(figure.aliases),
+        "printed_by": ", ".join(figure.printed_by),
+    }
+
+
+def _family(figure: CollectionFigure) -> str:
+    return FIGURES.home(figure.name).rpartition(".")[2]
 
 
 def form(entry: MeasureEntry) -> str:
@@ -64,8 +87,8 @@ def form(entry: MeasureEntry) -> str:
     return f"{entry.name}({inner}){end}" if inner else f"{entry.name}{end}"
 
 
-def page(entries: list[MeasureEntry]) -> str:
-    """The page docs/measures.md: every measure by family."""
+def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) -> str:
+    """The page docs/measures.md: every measure by family, and then the figures of whole collections."""
     families = sorted({entry.module for entry in entries})
     parts = [
         "# Measures\n\nWritten by `rankwell measures --format md` from the code; do not edit. `@k` cuts the ranking after k "
@@ -76,7 +99,25 @@ def page(entries: list[MeasureEntry]) -> str:
         mine = [entry for entry in entries if entry.module == family]
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
         parts.extend(_section(entry) for entry in mine)
+    parts.append(
+        "# Figures of whole collections\n\nOne number of all queries, vectors or clicks, which a command prints beside its "
+        "measures; there is no value per query, and `--measure` does not request it.\n"
+    )
+    for family in sorted({_family(figure) for figure in of_collections}):
+        mine = [figure for figure in of_collections if _family(figure) == family]
+        parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
+        parts.extend(_figure_section(figure) for figure in mine if figure.example)
+        if bare := [figure for figure in mine if not figure.example]:
+            rows = [f"| `{each.name}` | {each.title} | {each.better} | {each.commands} |" for each in bare]
+            parts.append("\n".join(["| figure | definition | better | printed by |", "|---|---|---|---|", *rows, ""]))
     return "\n".join(parts)
+
+
+def _figure_section(figure: CollectionFigure) -> str:
+    lines = [f"### {figure.name}", "", figure.title, "", "```python", figure.example, "```", ""]
+    lines += [f"* {figure.better} is better", f"* printed by {figure.commands}", f"* source: {figure.source}"]
+    lines += [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"] if figure.aliases else []
+    return "\n".join([*lines, ""])
 
 
 def _section(entry: MeasureEntry) -> str:

@@ -4,11 +4,11 @@ A TOML file for each family of sources; those of a single task are in its folder
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from rankwell.core.registry import Catalogue, Measure, parse_measure, suggest
+from rankwell.core.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
 from rankwell.core.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
 
@@ -134,6 +134,15 @@ def choose_measures(
             measure = measure.with_parameters(rel=min_grade)
         found.setdefault(str(measure), LabelledMeasure(measure, str(measure) if is_exact else text.strip()))
     return tuple(found.values())
+
+
+def check_views(measures: Iterable[Measure], *views: type) -> None:
+    """Raises BadUsage for a measure that reads no view of these, with what it needs and near names of measures that do."""
+    for each in measures:
+        if each.entry.view not in views:
+            advice = suggest(each.name, [name for name in MEASURES if MEASURES[name].view in views])
+            near = f" Or {advice}" if advice.startswith("did") else ""
+            raise BadUsage(f"{each} needs {each.entry.needs}.{near}")
 
 
 def _is_name(text: str, measure: Measure) -> bool:

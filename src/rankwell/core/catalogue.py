@@ -167,14 +167,22 @@ class Catalogue(Generic[Entry]):
         return iter(sorted(self.own | self.foreign, key=lambda name: (name.lower(), name)))
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the known names that begin with the word, else the nearest, or all where nothing is near."""
+def _alike(name: str, names: Sequence[str]) -> list[str]:
+    """The names nearest to a word, at most three: as it is written, else in any capitals."""
     import difflib
 
+    if near := difflib.get_close_matches(name, names, n=3, cutoff=0.6):
+        return near
+    folded = {each.lower(): each for each in reversed(names)}
+    return [folded[each] for each in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: the known names that begin with the word, else the nearest, or all where nothing is near."""
     names = sorted(known)
     folded = [each for each in names if each.lower() == name.lower()]
     begun = sorted((each for each in names if len(name) > 1 and each.lower().startswith(name.lower())), key=len)
-    near = folded + begun[:3] or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    near = folded + begun[:3] or _alike(name, names)
     chosen = list(dict.fromkeys(near))
     return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, g
 from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import load_object
 from rankwell.core.catalogue import suggest as suggest
-from rankwell.errors import BadUsage, UnknownName, shown
+from rankwell.core.figures import FIGURES, find_figures
+from rankwell.core.figures import Better as Better
+from rankwell.errors import BadUsage, UnknownName, flag, shown
 
 if TYPE_CHECKING:
     from rankwell.core.tables import Summary, Unit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Better = Literal["higher", "lower", "neither"]
 
 
 class Scale(NamedTuple):
@@ -63,6 +64,13 @@ class MeasureEntry(NamedTuple):
     def command(self) -> str:
         """The words of the command that computes it; of several, `evaluate`."""
         return getattr(self.view, "command", "evaluate")
+
+    @property
+    def needs(self) -> str:
+        """Its inputs, and the command, with its option, that reads them, in the words of users."""
+        view, option = self.view, getattr(self.view, "option", "")
+        how = f"`rankwell {self.command}`" + (f" with {flag(option)}" if option else "")
+        return f"{getattr(view, 'needs', 'a view of its own')}; {how} computes it"
 
     chance: Callable[..., Any] | None = None
 
@@ -228,8 +236,10 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
                 return _assemble(*aliases[key], match["inner"], at, text)
     if match["name"] in MEASURES.foreign:
         return _assemble(*own)
-    names = [*MEASURES]
-    known = [*names, *(alias for alias in aliases if alias != alias.lower() or alias not in names)]
+    if found := find_figures(match["name"]):
+        what = f"{found[0].bare} (in {text!r}) is a figure of a whole collection, not of single queries"
+        raise UnknownName(f"{what}; {found[0].commands} print{'s' * (len(found[0].printed_by) == 1)} it.")
+    known = [*MEASURES, *FIGURES, *(alias for alias, (name, _) in aliases.items() if alias != name.lower())]
     advice = suggest(match["name"], known)
     advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
@@ -281,9 +291,17 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
             how = f"{entry.name}@5" if parameter.name == entry.at else f"{entry.name}({parameter.name}=…)"
-            raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.")
+            raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.{_same_letters(entry, text)}")
     checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
     return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
+
+
+def _same_letters(entry: MeasureEntry, text: str) -> str:
+    """A hint on other measures whose names or words differ from this one's by capitals only, for a text that is not its name."""
+    name = text.strip().partition("(")[0].partition("@")[0]
+    others = [MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name]
+    same = [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
+    return f" Or did you mean {' or '.join(same)}?" if same and name != entry.name else ""
 
 
 _LARGEST = 2**53 - 1

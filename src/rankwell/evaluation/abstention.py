@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Self, cast, get_args
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.figures import FIGURES
 from rankwell.core.tables import Floats, Values
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, UnknownName, flag
@@ -158,33 +159,11 @@ _AREAS: dict[Area, str] = {"step": "", "trapezoid": "area='trapezoid',"}
 
 
 def _definition(name: str, measure: str, kind: Confidence, highest: float, area: Area) -> dict[str, str]:
-    by = f"by the {_WORDS[kind]} of each query"
-    lines = "average precision" if area == "step" else "trapezoids, from precision 1 on"
-    definition, better, source = {
-        "nAUC": (
-            f"Normalised area under the curve of mean {measure} over rates of abstention 0, 0.1, …, 0.9 {by}.",
-            "higher",
-            "Gisserot-Boukhlef and others 2024, Towards trustworthy reranking; MTEB 2.26.24, nauc",
-        ),
-        "AURC": (
-            f"Area under the risk-coverage curve of the loss {highest:g} - {measure} {by}.",
-            "lower",
-            "Geifman, Uziel and El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural classifiers",
-        ),
-        "AUROC": (
-            f"Chance that a query with {measure} 1 is more confident than one with 0, ties counting half, {by}.",
-            "higher",
-            "Fawcett 2006, An introduction to ROC analysis",
-        ),
-        "AUPRC": (
-            f"Area under the precision-recall curve of the queries with {measure} 1 ({lines}) {by}.",
-            "higher",
-            "Davis and Goadrich 2006, The relationship between precision-recall and ROC curves",
-        ),
-        "EP": (
-            f"Extended precision {by}: mean of the precision at the lowest recall and the highest recall at precision 1.",
-            "higher",
-            "Ferrarini and others 2020, Exploring performance bounds of visual place recognition using extended precision",
-        ),
-    }[name]
-    return {"definition": definition, "better": better, "summary": "mean", "source": source}
+    figure = FIGURES[name]
+    definition = figure.definition(
+        measure=measure,
+        by=f"by the {_WORDS[kind]} of each query",
+        highest=f"{highest:g}",
+        area="average precision" if area == "step" else "trapezoids, from precision 1 on",
+    )
+    return {"definition": definition, "better": figure.better, "summary": "mean", "source": figure.source}

@@ -139,7 +139,7 @@ class JudgedRun:
         if kind is JudgedRankings:
             return self.resolved
         if self.other_views is None:
-            raise BadUsage(f"{measure} reads {kind.__name__}, and {self.name} is a judged ranking.")
+            raise BadUsage(f"{measure} needs {measure.entry.needs}.")
         return self.other_views(kind)
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:

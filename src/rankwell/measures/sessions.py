@@ -17,6 +17,7 @@ SessionDiscount = Literal["one-plus-log", "shifted-log"]
     source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based evaluation of multiple-query IR "
     "sessions; shifted-log: Kanoulas, Carterette, Clough and Sanderson 2011, Evaluating multi-query sessions",
     scale=Scale((0.0, np.inf), unit="score"),
+    aliases="sDCG",
 )
 def session_dcg(
     sessions: SessionRankings, *, k: int | None = None, b: float = 2, bq: float = 4, discount: SessionDiscount = "one-plus-log"

@@ -292,7 +292,7 @@ def test_bad_rows_and_columns_are_named(tmp_path: Path, old: str, new: str, mess
     ("given", "message"),
     [
         ({"measures": "IPS"}, "is of a target policy"),
-        ({"measures": "nDCG@10"}, "not an estimate from a log"),
+        ({"measures": "nDCG@10"}, "nDCG@10 needs rankings and judgments of their items"),
         ({"policies": ["mine"], "measures": "DR"}, "needs a model of rewards"),
         ({"policies": ["mine"], "measures": "DR", "model": "mine"}, "what it expects under the policy"),
         ({"policies": ["log=mine"]}, "the logging policy"),

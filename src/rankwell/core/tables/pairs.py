@@ -69,6 +69,7 @@ class ScoredPairs:
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not finite, naming its row.
     """
 
+    needs: ClassVar[str] = "pairs with a target and a similarity each"
     command: ClassVar[str] = "pairs"
     names: Sequence[str]
     targets: Floats

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -120,6 +120,8 @@ class AspectRankings:
 class GroupRankings(AspectRankings):
     """A ranking per query and a truth per query and judgment group; the aspects are the groups."""
 
+    needs: ClassVar[str] = "judgments in groups, of assessors or of evidence"
+
     @property
     def condensed(self) -> "GroupRankings":
         """The view of rankings without the items that a group did not judge, for each group on its own, as under trec_eval -J."""
@@ -129,6 +131,8 @@ class GroupRankings(AspectRankings):
 @dataclass(frozen=True, eq=False)
 class IntentRankings(AspectRankings):
     """A ranking per query and a truth per query and intent; the aspects are the intents."""
+
+    needs: ClassVar[str] = "judgments of intents (subtopics) of the queries"
 
     @cached_property
     def condensed(self) -> "IntentRankings":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class JudgedRankings(QueryRows):
     in_random_order: whether `share_within` and `worth_within` are means over random orders of tied items.
     """
 
+    needs: ClassVar[str] = "rankings and judgments of their items"
     items: Ints
     grades: Floats
     scores: Floats

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -210,6 +210,7 @@ class PreferenceRankings:
     that was not retrieved; items in the order of the bytes of their ids. present: (queries,) whether the ranking has the query.
     """
 
+    needs: ClassVar[str] = "preferences between items in place of grades"
     queries: tuple[str, ...]
     groups: tuple[PreferenceGroup, ...]
     group_offsets: Ints

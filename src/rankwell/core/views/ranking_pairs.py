@@ -158,6 +158,7 @@ class RankingPairs:
     queries: ids. n_candidates: (queries,) how many items either model could have listed, the query itself left out.
     """
 
+    needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
     command: ClassVar[str] = "agree"
     queries: tuple[str, ...]
     reference: ListSide

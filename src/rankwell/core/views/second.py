@@ -1,7 +1,7 @@
 """Rankings whose items have two grades each: relevance, and another one such as understandability or trustworthiness."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class JudgmentPair(NamedTuple):
 class SecondJudgedRankings:
     """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an item that has none."""
 
+    needs: ClassVar[str] = "judged rankings and second judgments of their items"
+    option: ClassVar[str] = "--other-judgments"
     flat: JudgedRankings
     second: Floats
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class SessionRankings:
     place of the row's query in its session, from 1. A query without judgments keeps its place and has no rows.
     """
 
+    needs: ClassVar[str] = "judged rankings and the session of each query"
+    option: ClassVar[str] = "--sessions"
     flat: JudgedRankings
     position: Ints
 

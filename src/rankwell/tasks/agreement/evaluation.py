@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__
-from rankwell.conventions import Convention, LabelledMeasure, find_convention
+from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
+from rankwell.core.figures import FIGURES
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
@@ -32,7 +33,7 @@ from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, 
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
 from rankwell.tasks.agreement.runs import RunAgreement, is_run
-from rankwell.tasks.agreement.vectors import AGGREGATES, Representation, VectorPanel, hubness, linear_cka
+from rankwell.tasks.agreement.vectors import Representation, VectorPanel, hubness, linear_cka
 
 _MARGIN_DEPTH = 100
 """Depth of the reference's lists, for the margin, beyond the last place that a measure reads."""
@@ -159,8 +160,7 @@ def compare_lists(
     pairs = ranking_pairs(reference, candidate)
     if requested.entry.view is RankingPairs:
         return float(requested(pairs)[0])
-    if requested.entry.view is not JudgedRankings:
-        raise BadUsage(f"{requested} reads {requested.entry.view.__name__}, which two lists do not make.")
+    check_views([requested], RankingPairs, JudgedRankings)
     depth = gold_depth or (requested.cutoff if cuts_gold(rules) else None)
     return float(requested(pairs.judged(depth))[0])
 
@@ -269,9 +269,8 @@ class _AgreementEvaluation:
     ) -> None:
         row = SummaryRow.of(run, name, name, None if np.isnan(value) else float(value), None, None, None, n, unit)
         self.aggregates.append(row | {"k": k, "chance": chance})
-        definition, source = AGGREGATES[name.partition("@")[0]]
-        better = "higher" if name.startswith("CKA") else "lower"
-        self.definitions[name] = {"definition": definition, "better": better, "summary": "mean", "source": source}
+        figure = FIGURES[name.partition("@")[0]]
+        self.definitions[name] = {"definition": figure.text, "better": figure.better, "summary": "mean", "source": figure.source}
 
     def results(
         self, panel: VectorPanel, named: Mapping[str, Any], chosen: Mapping[str, Any], notes: Sequence[str], *, details: bool

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, find_convention
+from rankwell.conventions import CONVENTIONS, Convention, check_views, find_convention
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.files import read_column
@@ -285,8 +286,7 @@ def plan_measures(
     for text in texts:
         for spelled in _at_each(text.strip(), ks, words):
             each = _plan(spelled, words, gold_depth, max(ks))
-            if view is not None and each.measure.entry.view is not view:
-                raise BadUsage(f"{each.exact} reads {each.measure.entry.view.__name__}, not {view.__name__}; leave it out.")
+            check_views([each.measure], *((RankingPairs, JudgedRankings) if view is None else (view,)))
             found.setdefault(each.exact, each)
     return tuple(found.values())
 

@@ -17,15 +17,6 @@ _PRODUCTS = 25_000_000_000
 _PANEL_NUMBERS = 1 << 16  # blocks of half a megabyte as float64 take half the time of large ones: their memory is used again
 _COLLAPSED = 0.95
 _NAN = float("nan")
-_RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
-AGGREGATES = {
-    "CKA": ("linear centred kernel alignment of the vectors of the same items", "Kornblith and others 2019"),
-    "CKA(kind='debiased')": ("the same from unbiased estimates; 0 in the mean by chance", "Nguyen, Raghu and Kornblith 2021"),
-    "Hubness": ("skewness of how often an item is among the first k of a query", _RADOVANOVIC),
-    "Hubness(kind='largest')": ("how often the most frequent item is among the first k", _RADOVANOVIC),
-    "Hubness(kind='never')": ("share of the items that are among the first k of no query", _RADOVANOVIC),
-}
-"""The aggregates of whole collections, without a value per query: definitions and sources."""
 
 
 class VectorPanel(NamedTuple):

@@ -168,6 +168,7 @@ class AnswerPairs(_Lists):
     questions: their texts, None where unknown. positions: why rules about positions cannot be applied, or the empty string.
     """
 
+    needs: ClassVar[str] = "answers to questions whose right answers are known"
     command: ClassVar[str] = "answers"
     queries: tuple[str, ...]
     impossible: Bools

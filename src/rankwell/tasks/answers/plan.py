@@ -201,7 +201,8 @@ class AnswerPlan:
         for text in measures:
             part = _part(self.measure(text))
             if part is None:
-                raise BadUsage(f"{text!r} judges neither retrieved documents nor answers; `rankwell measures` lists what does.")
+                what = f"{text!r} judges neither retrieved documents nor answers"
+                raise BadUsage(f"{what}: it needs {self.measure(text).entry.needs}.")
             by_part[part].append(text)
         if by_part["retriever"] and not has_run:
             raise BadUsage(

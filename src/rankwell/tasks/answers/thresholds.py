@@ -6,17 +6,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.figures import FIGURES
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.tasks.answers.outcomes import ReaderRun, over_all_questions
 
 ThresholdTies = Literal["whole", "official"]
-_DEFINITIONS: Mapping[str, str] = {
-    "Best": "the greatest mean that a threshold on the no-answer numbers reaches, questions above it being answered by nothing",
-    "BestThreshold": "the threshold of the greatest mean, the lowest of equally good ones",
-    "AnswerAP": "the sum of precision × gain of recall over all thresholds, answering the surest questions first",
-}
-_SOURCE = "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay on one side of a threshold"
 
 
 class BestThreshold(NamedTuple):
@@ -171,7 +166,8 @@ def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict
 
 def threshold_definitions(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """The definition of the measure of each row, by its exact name."""
-    return {row["measure"]: {"definition": _DEFINITIONS[row["measure"].partition("(")[0]], "source": _SOURCE} for row in rows}
+    known = {row["measure"]: FIGURES[row["measure"].partition("(")[0]] for row in rows}
+    return {name: {"definition": each.text, "source": each.source} for name, each in known.items()}
 
 
 def curve_rows(search: ThresholdSearch) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
 from rankwell.core.tables import Bools, Ints
@@ -92,9 +92,7 @@ def _measures(options: BeyondOptions, convention: Convention, inputs: BeyondInpu
         }
         names = [f"{name}@{k}" for words, given in allowed.items() if given for name in words.split()]
     measures = choose_measures(names, convention)
-    for each in measures:
-        if each.measure.entry.view not in (ItemLists, ListCollections):
-            raise BadUsage(f"{each.label} is not a measure beyond accuracy; `rankwell {each.measure.entry.command}` computes it.")
+    check_views((each.measure for each in measures), ItemLists, ListCollections)
     return measures
 
 

@@ -22,6 +22,7 @@ class ItemLists:
     cache: what several measures of these lists have in common.
     """
 
+    needs: ClassVar[str] = "all retrieved items of each query, judged or not"
     command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     codes: Ints
@@ -105,6 +106,7 @@ class ListCollections:
     lists: of each collection, or the counts of lists that are not kept.
     """
 
+    needs: ClassVar[str] = "all retrieved items of whole runs, judged or not"
     command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     lists: tuple[ItemLists | ExposureCounts, ...]

@@ -12,6 +12,7 @@ from rankwell.errors import BadUsage, flag
 from rankwell.stats import MIN_QUERIES, SummaryRow, resampled_sums
 from rankwell.stats.intervals import percentile_interval
 from rankwell.tasks.captions.conventions import CaptionConvention
+from rankwell.tasks.captions.measures.recall_sums import GMEAN, R_MEAN, RSUM
 from rankwell.tasks.captions.options import CaptionOptions
 
 CUTOFFS = (1, 5, 10)
@@ -57,7 +58,7 @@ Column = tuple[Values, Mapping[str, Any]]
 RECALLS = tuple(f"Success@{k}" for k in CUTOFFS)
 AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"rsum": rsum, "gmean": geometric_mean, "r_mean": mean_recall}
 DEFINITIONS = {
-    name: {"definition": (function.__doc__ or "").split("\n")[0], "better": "higher"} for name, function in AGGREGATES.items()
+    each.name: {"definition": each.text, "better": each.better, "source": each.source} for each in (RSUM, GMEAN, R_MEAN)
 }
 
 

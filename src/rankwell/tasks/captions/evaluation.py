@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.kernels.matrix_counts import names_of
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
@@ -82,6 +82,7 @@ def caption_results(
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
     labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
+    check_views((each.measure for own_measures in labelled.values() for each in own_measures), JudgedRankings)
     if parts.is_used and options.folds is not None:
         raise BadUsage(f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and {flag('--work')} out.")
     inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)

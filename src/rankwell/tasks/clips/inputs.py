@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
@@ -101,9 +101,7 @@ def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convent
         bare = "@" not in text and name in cut
         spelled += [f"{text}@{k}" for k in ks] if bare else at_each_cutoff(text, ks, convention.words)
     labelled = choose_measures(spelled, convention)
-    for each in labelled:
-        if each.measure.entry.view is not JudgedRankings:
-            raise BadUsage(f"{each.measure} reads {each.measure.entry.view.__name__}; clips make judged rankings.")
+    check_views((each.measure for each in labelled), JudgedRankings)
     return labelled
 
 

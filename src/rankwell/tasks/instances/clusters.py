@@ -15,23 +15,12 @@ from rankwell.stats import SummaryRow
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import split_part
 from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.measures.clusters import AMI, NMI
 from rankwell.tasks.instances.runs import InstanceRuns
 
 KMEANS = "kmeans"
-_SOURCE = "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; scikit-learn"
 DEFINITIONS: dict[str, dict[str, str]] = {
-    "NMI": {
-        "definition": "Mutual information of clusters and labels over the mean of both entropies.",
-        "better": "higher",
-        "summary": "mean",
-        "source": _SOURCE,
-    },
-    "AMI": {
-        "definition": "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 for the labels.",
-        "better": "higher",
-        "summary": "mean",
-        "source": _SOURCE,
-    },
+    each.name: {"definition": each.text, "better": each.better, "summary": "mean", "source": each.source} for each in (NMI, AMI)
 }
 
 

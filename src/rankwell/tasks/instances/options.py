@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from rankwell.conventions import LabelledMeasure, NoRelevantRule, choose_measures, find_convention
+from rankwell.conventions import LabelledMeasure, NoRelevantRule, check_views, choose_measures, find_convention
 from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.stats import Intervals
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
@@ -233,6 +234,7 @@ def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, 
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
     spelled = [each for text in texts for each in at_each_cutoff(text, ks, rules.words)]
     chosen = choose_measures(spelled, rules) if spelled else ()
+    check_views((each.measure for each in chosen), JudgedRankings)
     depth = cut if cut is not None or listed is not None else reading.cut
     if depth is not None:
         if depth < 1:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
+from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Ints
@@ -150,10 +150,8 @@ def _measures(options: LogOptions, log: Log, policies: Mapping[str, Policy], *, 
         complete = has_model and all(each.expected is not None for each in policies.values())
         names += _MODELLED if policies and complete else []
     measures = choose_measures(names, CONVENTIONS["rankwell"])
+    check_views((each.measure for each in measures), LoggedRounds)
     for each in measures:
-        if each.measure.entry.view is not LoggedRounds:
-            what = f"{each.label} is not an estimate from a log; `rankwell {each.measure.entry.command}` computes it"
-            raise BadUsage(f"{what}. Known are CTR, MeanReward, IPS, SNIPS, DM, DR, SNDR.")
         if each.measure.name not in _PLAIN and not policies:
             raise BadUsage(f"{each.label} is of a target policy; name one by {flag('--policy', name='policies')}.")
     return measures

@@ -62,6 +62,7 @@ class LoggedRounds:
     the value of a query is the sum of its rows, as that of a slate, and not their mean.
     """
 
+    needs: ClassVar[str] = "logged rewards"
     command: ClassVar[str] = "logs"
     queries: tuple[str, ...]
     offsets: Ints

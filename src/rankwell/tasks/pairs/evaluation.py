@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell import __version__
+from rankwell.core.figures import CollectionFigure
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.kernels.similarity import Similarity
 from rankwell.core.options import Input, InputData, Option
-from rankwell.core.registry import Better
 from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
@@ -22,34 +22,9 @@ from rankwell.stats.classification import classify, classify_resamples
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.intervals import percentile_interval
 from rankwell.store import Source
+from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
 Words = Literal["rankwell", "st"]
-DEFINITIONS: dict[str, tuple[str, str, Better]] = {
-    "Spearman": ("correlation of ranks; equal values share the mean of their ranks", "Spearman 1904", "higher"),
-    "Pearson": ("product-moment correlation", "Pearson 1895", "higher"),
-    "Kendall": ("tau-b: pairs of pairs in the same order less those in the other, corrected for ties", "Kendall 1945", "higher"),
-    "MAE": ("mean of |similarity - target|", "rankwell", "lower"),
-    "MSE": ("mean of (similarity - target)²", "rankwell", "lower"),
-    "MAE(fit='affine')": (
-        "mean of |slope · similarity + intercept - target|, by the least-squares line",
-        "Legendre 1805",
-        "lower",
-    ),
-}
-BINARY_DEFINITIONS: dict[str, tuple[str, str, Better]] = {
-    "AP": (
-        "of targets 0 and 1, the sum of the precision at each similarity times the recall that it adds",
-        "scikit-learn",
-        "higher",
-    ),
-    "F1": (
-        "2 · precision · recall / (precision + recall) at the threshold that makes it largest",
-        "van Rijsbergen 1979",
-        "higher",
-    ),
-    "Threshold": ("the similarity from which a pair is a 1, midway between two, for that F1", "sentence-transformers", "neither"),
-    "MCC": ("correlation of the targets with the classes at that threshold", "Matthews 1975", "higher"),
-}
 _MOST_STRATA = 100
 
 
@@ -230,7 +205,7 @@ def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[st
 
         drawn = np.concatenate(over_resamples(n, resamples_of(n), _drawn, seed=options.seed), axis=1)
         bounds = dict(zip(("ap", "f1", "mcc"), (percentile_interval(each, 0.95) for each in drawn), strict=True))
-    for name, (word, value) in zip(BINARY_DEFINITIONS, values.items(), strict=True):
+    for name, (word, value) in zip((each.name for each in CLASSES), values.items(), strict=True):
         low, high = bounds.get(word) or (None, None)
         exact = _exact_name(name, compared.similarity)
         label = f"{compared.similarity}_{word}" if st and compared.similarity else exact
@@ -347,18 +322,18 @@ def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> It
         yield f"{inside.min():.4g} to {inside.max():.4g}", place == each
 
 
-def known_measures(targets: Floats) -> dict[str, tuple[str, str, Better]]:
-    """Definition, source and better values of the measures that targets allow."""
-    return (BINARY_DEFINITIONS if is_binary(targets) else {}) | DEFINITIONS
+def known_figures(targets: Floats) -> tuple[CollectionFigure, ...]:
+    """The figures that targets allow."""
+    return (*(CLASSES if is_binary(targets) else ()), *CORRELATIONS, *ERRORS)
 
 
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     n = len(inputs.compared[0].scored)
     similarities = list(dict.fromkeys(each.similarity for each in inputs.compared if each.similarity))
     measures = {
-        _exact_name(name, each.similarity): {"definition": definition, "source": source, "better": better}
+        _exact_name(known.name, each.similarity): {"definition": known.text, "source": known.source, "better": known.better}
         for each in inputs.compared
-        for name, (definition, source, better) in known_measures(each.scored.targets).items()
+        for known in known_figures(each.scored.targets)
     }
     return {
         "convention": options.convention,

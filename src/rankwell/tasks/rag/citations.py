@@ -43,6 +43,7 @@ class Statement(NamedTuple):
 class CitedStatements:
     """The statements of the answer to each question."""
 
+    needs: ClassVar[str] = "statements with their citations and whether these entail them"
     command: ClassVar[str] = "rag citations"
     queries: tuple[str, ...]
     statements: tuple[tuple[Statement, ...], ...]

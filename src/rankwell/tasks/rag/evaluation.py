@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
@@ -95,6 +95,7 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
     named, builder = _runs(supports), ResultsBuilder(convention)
     names = measure_names(options.measures) or (None if convention.name == "alce" else ["CitationR", "CitationP"])
     measures = choose_measures(names, convention)
+    check_views((each.measure for each in measures), CitedStatements)
     for name, place in named.items():
         view = read_supports(place)
         builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "statements": sum(map(len, view.statements))}
@@ -136,7 +137,9 @@ def _measures(
         extra = convention.rules_of("rag", RagConvention()).of_chunks if options.every_chunk is not None else ()
         names = [name if options.k is None else f"{name.partition('@')[0]}@{options.k}" for name in convention.defaults]
         names += extra
-    return choose_measures(names, convention)
+    measures = choose_measures(names, convention)
+    check_views((each.measure for each in measures), RetrievedPassages)
+    return measures
 
 
 def _count(builder: ResultsBuilder, name: str, queries: Sequence[str], own: Mapping[str, QuestionPassages]) -> None:

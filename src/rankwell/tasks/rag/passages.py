@@ -33,6 +33,7 @@ class RetrievedPassages:
     documents: texts by id, for words. every_chunk: all chunks of the collection, where known.
     """
 
+    needs: ClassVar[str] = "retrieved chunks and gold passages with their positions or texts"
     command: ClassVar[str] = "rag"
     queries: tuple[str, ...]
     gold: tuple[tuple[DocumentPassage, ...], ...]

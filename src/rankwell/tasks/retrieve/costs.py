@@ -1,12 +1,13 @@
 """Costs of settings: percentiles of time, throughput, processor time, index; and notes on what makes them doubtful."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.figures import FIGURES
 from rankwell.core.tables import figure
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
@@ -20,20 +21,6 @@ _BUSY = 0.2
 _LATE, _LATE_SHARE = 0.005, 0.01
 """Seconds, and share of the time of a round, by which requests may take longer at its end than at its beginning."""
 _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
-BETTER = {"throughput": "higher"}
-DEFINITIONS = {
-    "p50": "median of the times of all requests after the first round",
-    "p95": "time that 95 % of all requests after the first round do not exceed",
-    "p99": "time that 99 % of all requests after the first round do not exceed",
-    "latency": "median over rounds of the time of a query",
-    "first p50": "median of the times of the first round, in which every query is new to the engine",
-    "first request": "longest time of the first request of a session, before it is warm",
-    "encoding": "median of the times to encode the text of a query, which are in no percentile",
-    "throughput": "answers a second, of all clients together",
-    "processor": "processor time per request of the client, and of the server where it is known",
-    "build": "time to build the index",
-    "size": "size of the index",
-}
 
 
 class CostFigure(NamedTuple):
@@ -164,10 +151,7 @@ def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
     ]
 
 
-def cost_definitions(names: list[str]) -> dict[str, Any]:
-    """The definitions of the costs for the rules."""
-    return {
-        name: {"definition": DEFINITIONS[name], "source": "rankwell", "better": BETTER.get(name, "lower")}
-        for name in names
-        if name in DEFINITIONS
-    }
+def figure_definitions(names: Iterable[str]) -> dict[str, Any]:
+    """The definitions of figures for the rules."""
+    known = {name: FIGURES[name] for name in names}
+    return {name: {"definition": each.text, "source": each.source, "better": each.better} for name, each in known.items()}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
@@ -26,7 +26,7 @@ from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
-from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, cost_definitions, costs_of, few_requests, label_of, load_notes
+from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, notes_on_ids, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
@@ -86,10 +86,7 @@ class RetrieveEvaluation:
         self.judgments: Judgments | None = None
         if self.options.qrels is not None:
             self.measures = choose_measures(names, self.convention)
-            special = next((each for each in self.measures if each.measure.entry.view is not JudgedRankings), None)
-            if special is not None:
-                kind = special.measure.entry.view.__name__
-                raise BadUsage(f"{special.label} reads {kind}; evaluate the run of -o with `rankwell evaluate`.")
+            check_views((each.measure for each in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
 
     def _read_judgments(self) -> Judgments:
@@ -291,14 +288,13 @@ class RetrieveEvaluation:
             for each in self.measures
         }
         for by in recalls:
-            what = "share of the exact results that were returned" + (
-                "; items as near as the last count" if by == "distance" else ""
-            )
-            measures[recall_names(self.options.k, by)[0]] = {"definition": what, "source": "rankwell", "better": "higher"}
-        measures |= cost_definitions([*(each for each in COSTS if each != "encoding" or options.encoder), "latency"])
+            exact = recall_names(self.options.k, by)[0]
+            (known,) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
+            measures[exact] = known
+        measures |= figure_definitions([*(each for each in COSTS if each != "encoding" or options.encoder), "latency"])
         measures["latency"]["summary"] = "median"
-        known = {name: value for name, value in found.items() if value is not None}
-        return {**known, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
+        given = {name: value for name, value in found.items() if value is not None}
+        return {**given, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
 
     def _first_quality(self) -> str | None:
         return str(self.measures[0].measure) if self.measures else None

@@ -287,18 +287,18 @@ class _RunEvaluation:
         }
         return counted
 
-    def _other_view(self, kind: type, hits: Hits, judged: JudgedRankings) -> Any:
+    def _other_view(self, kind: Any, hits: Hits, judged: JudgedRankings) -> Any:
         if self.sessions is not None:
             return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
         if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
             raise BadUsage(
-                f"measures of {kind.__name__} are computed with {flag('--unjudged', 'nonrelevant')}, "
+                f"measures that need {kind.needs} are computed with {flag('--unjudged', 'nonrelevant')}, "
                 f"{flag('--queries', 'truth')} or both, and a tie rule "
                 "that names an order; ask for them in a call of their own."
             )
-        view = kind.join(self.truth.table, hits)  # pyright: ignore[reportAttributeAccessIssue]
+        view = kind.join(self.truth.table, hits)
         if tuple(view.queries) != tuple(judged.queries):
-            raise BadInput(f"{kind.__name__} and the plain judgments do not list the same queries.")
+            raise BadInput(f"the rows of {kind.needs} and the plain judgments do not list the same queries.")
         return view
 
     def query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:

@@ -39,10 +39,11 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
     special = sorted(kinds - {"JudgedRankings"})
     for each in measures:
         if not hasattr(each.measure.entry.view, "join"):
-            what = f"{each.measure} compares no ranking with judgments"
-            raise BadUsage(f"{what}; `rankwell {each.measure.entry.command}` computes it.")
+            raise BadUsage(f"{each.measure} needs {each.measure.entry.needs}.")
     if len(special) > 1 or (special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1):
-        raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
+        first = {each.measure.entry.view: each.measure for each in measures}.values()
+        what = ", ".join(f"{each} needs {each.entry.view.needs}" for each in first)
+        raise BadUsage(f"{what}; one call reads the judgments one way: request them separately.")
     if special == ["PreferenceRankings"]:
         return "preferences"
     views: dict[str, View] = {"IntentRankings": "intents", "SecondJudgedRankings": "second", "SessionRankings": "sessions"}

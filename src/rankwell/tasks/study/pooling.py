@@ -30,7 +30,7 @@ def study_measure(text: str, grades: Sequence[float]) -> Measure:
     """The measure of a study, with the highest grade of its scale where the measure needs one. Raises BadUsage."""
     top = max(grades)
     name, at, cut = text.partition("@")
-    measure = parse_measure(f"{name}(max_rel={top:g}){at}{cut}" if name.lower() == "sdcg" else text)
+    measure = parse_measure(f"SDCG(max_rel={top:g}){at}{cut}" if name.lower() == "sdcg" else text)
     if measure.name == "RBP" and measure.parameters["rel"] is None and measure.parameters["scale"] == "grade":
         measure = measure.with_parameters(scale="max", max_rel=top)
     rel = measure.parameters.get("rel")

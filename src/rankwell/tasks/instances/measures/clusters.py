@@ -1,0 +1,25 @@
+"""Figures of clusters of images against their labels; `clusters.py` of the task computes them."""
+
+from rankwell.core.figures import add_figure
+
+_SOURCE = "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; scikit-learn"
+_EXAMPLE = """
+>>> from rankwell.stats.partitions import partition_agreement
+>>> round(partition_agreement(["a", "a", "a", "b", "b", "b"], ["1", "1", "2", "2", "2", "2"]).{name}, 4)
+{value}
+"""
+
+NMI = add_figure(
+    "NMI",
+    "Mutual information of clusters and labels over the mean of both entropies.",
+    source=_SOURCE,
+    printed_by=("instances --clusters",),
+    example=_EXAMPLE.format(name="nmi", value="0.4787"),
+)
+AMI = add_figure(
+    "AMI",
+    "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 for the labels.",
+    source=_SOURCE,
+    printed_by=("instances --clusters",),
+    example=_EXAMPLE.format(name="ami", value="0.3552"),
+)

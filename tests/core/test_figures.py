@@ -1,0 +1,84 @@
+"""Figures of whole collections are explained, and a measure that a command does not compute names what does."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+import rankwell as rw
+from rankwell.cli import main
+from rankwell.core.figures import FIGURES, find_figures
+from rankwell.core.registry import MEASURES, parse_measure
+from rankwell.errors import BadUsage, UnknownName
+
+OF_TABLES = [
+    *("nAUC", "AURC", "AUROC", "AUPRC", "EP", "NMI", "AMI", "Wins", "Credit", "rsum", "gmean", "r_mean", "Best", "BestThreshold"),
+    *("AnswerAP", "CKA", "CKA(kind='debiased')", "Hubness", "Hubness(kind='largest')", "Hubness(kind='never')", "Change"),
+    *("Spearman", "Pearson", "Kendall", "MAE", "MSE", "MAE(fit='affine')", "AP", "F1", "Threshold", "MCC", "p50", "p95", "p99"),
+    *("first p50", "first request", "encoding", "throughput", "processor", "build", "size", "latency", "Recall"),
+    "Recall(by='ids')",
+]
+VIEWS = sorted({each.view.__name__ for each in map(MEASURES.__getitem__, MEASURES)})
+OTHERS = {"rag": "nDCG@1", "agreement": "SpanP@1", "beyond": "SpanP@1", "captions": "SpanP@1", "clips": "AnswerEM", "logs": "AO"}
+OTHERS |= {"retrieve": "SessionDCG", "runs": "Gini@1"}
+"""A measure that the smallest command of a task does not compute."""
+
+
+def test_every_figure_of_a_table_is_in_the_list_of_measures():
+    assert sorted(FIGURES) == sorted(OF_TABLES)
+
+
+@pytest.mark.parametrize("name", OF_TABLES)
+def test_a_figure_is_explained_with_its_definition_its_source_and_what_prints_it(name: str):
+    figure, text = FIGURES[name], str(rw.explain(name))
+
+    assert figure.title in text
+    assert f"source: {figure.source}" in text
+    assert f"printed by {figure.commands}" in text
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    {
+        "nAUC nDCG@10 max": "nAUC",
+        "nAUC(of='AP',confidence='std')": "nAUC",
+        "nauc": "nAUC",
+        "p95 latency": "p95",
+        "first p50 service time": "first p50",
+        "best_exact": "Best",
+        "spearman_cosine": "Spearman",
+    }.items(),
+)
+def test_the_label_of_a_table_names_its_figure(label: str, name: str):
+    assert [each.name for each in find_figures(label)] == [name]
+
+
+@pytest.mark.parametrize(("name", "printed_by"), [("NMI", "instances --clusters"), ("nAUC", "evaluate --confidence")])
+def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it(name: str, printed_by: str):
+    with pytest.raises(UnknownName, match=rf"{name} .* figure of a whole collection.*`rankwell {printed_by}`.* prints? it\."):
+        parse_measure(name)
+
+
+def test_a_misspelt_measure_is_found_in_other_capitals():
+    with pytest.raises(UnknownName, match=r"did you mean 'SessionDCG'"):
+        parse_measure("sesiondcg@10")
+
+
+def test_the_fields_own_word_for_dcg_of_sessions_names_it():
+    assert str(parse_measure("sDCG@10")) == "SessionDCG@10"
+    with pytest.raises(BadUsage, match=r"SDCG needs max_rel.*did you mean SessionDCG\?"):
+        parse_measure("sdcg@10")
+
+
+@pytest.mark.parametrize(("task", "wrong"), OTHERS.items())
+def test_a_measure_of_other_inputs_says_what_it_needs_and_what_computes_it(task: str, wrong: str, tmp_path, monkeypatch, capsys):
+    inputs = import_module(f"tasks.{task}.smallest")
+    inputs.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["rankwell", *inputs.COMMAND.split(), "-m", wrong])
+
+    code, error = main(), capsys.readouterr().err
+
+    assert code == 2
+    assert f"{wrong} needs {MEASURES[parse_measure(wrong).name].view.needs}; `rankwell " in error
+    assert not re.search("|".join(VIEWS), error)
