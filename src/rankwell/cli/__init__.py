@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 4000
 """Characters of a message that a person may still read."""
+_WIDE = 70
+"""Columns of a terminal that has room for a bar before a note."""
 
 
 def script() -> None:
@@ -166,7 +168,7 @@ def _run_command(arguments: list[str]) -> int:
         return 2
     with overwriting(allowed, keeping=bool(files)), _Bars() as bars:
         if "progress" in command.__annotations__:
-            named["progress"] = bars.update
+            named["progress"] = bars if sys.stderr.isatty() else None
         output: Any = command(*places, **named)
     if output is None:
         return 0
@@ -223,7 +225,7 @@ def _folded(text: str) -> str:
 
 
 class _Bars:
-    """Progress bars on standard error: only on a terminal, and only for work that has taken a second."""
+    """Progress bars on standard error, a terminal, for work that has taken a second."""
 
     def __init__(self) -> None:
         self._started: float | None = None
@@ -237,10 +239,12 @@ class _Bars:
         if self._progress is not None:
             self._progress.stop()
 
-    def update(self, name: str, done: int, total: int) -> None:
+    def __call__(self, name: str, done: int, total: int) -> None:
         """Moves the bar of one piece of work."""
-        if not sys.stderr.isatty():
-            return
+        self.noted(name, done, total, "")
+
+    def noted(self, name: str, done: int, total: int, note: str) -> None:
+        """The same, with a note behind the bar."""
         import time
 
         now = time.monotonic()
@@ -248,18 +252,29 @@ class _Bars:
         if self._progress is None and now - self._started < 1.0:
             return
         if self._progress is None:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress = _new_bars(is_noted=bool(note))
             self._progress.start()
         if name not in self._tasks:
             from rich.markup import escape
 
             from rankwell.errors import printable
 
-            self._tasks[name] = self._progress.add_task(escape(printable(name)), total=total)
-        self._progress.update(self._tasks[name], completed=done, total=total)
+            self._tasks[name] = self._progress.add_task(escape(printable(name)), total=total, completed=done, note=note)
+        self._progress.update(self._tasks[name], completed=done, total=total, note=note)
+
+
+def _new_bars(*, is_noted: bool) -> "Any":
+    """Bars of one line each; what is too long for a terminal is cut at its end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    note = TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    console = Console(stderr=True)
+    bar = [BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
+    if is_noted:
+        bar = [MofNCompleteColumn(), *([BarColumn(10), TimeRemainingColumn()] if console.width >= _WIDE else [])]
+    return Progress(TextColumn("{task.description}"), *bar, note, console=console, transient=True, expand=True)
 
 
 if __name__ == "__main__":

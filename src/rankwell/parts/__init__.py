@@ -61,6 +61,13 @@ class SecondRound(NamedTuple):
     divided: bool = False
 
 
+class Amounts(NamedTuple):
+    """The work of each part, in a unit of which `--dry-run` prints the sum, such as products."""
+
+    unit: str
+    parts: Sequence[int]
+
+
 class PartInputs(NamedTuple):
     """The options of a plan, and the boundaries of its parts."""
 
@@ -75,7 +82,8 @@ class PartKind:
     files: the inputs by name, paths or addresses of objects. cut: the parts, without reading vectors. part: computes one.
     merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
-    the folder `second` of the work folder, or None; merge then takes their files behind those of the first.
+    the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
+    every part, for progress.
     """
 
     name: str
@@ -86,6 +94,7 @@ class PartKind:
     merge: Callable[[PartInputs, Sequence[Path], Path], Any]
     check: Callable[[Mapping[str, Json]], None] | None = None
     second: Callable[[PartInputs, Sequence[Path], Path], SecondRound | None] | None = None
+    amounts: Callable[[PartInputs], Amounts] | None = None
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -17,7 +17,7 @@ from rankwell.core.tables import Floats, Ints, offsets_by
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positives
 from rankwell.errors import BadInput
-from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.parts.arrays import PartArrays
 from rankwell.parts.comparing import Compared, PartComparison
 from rankwell.parts.lists import PartGrid, merged_lists, write_array
@@ -25,6 +25,8 @@ from rankwell.parts.plans import read_plan
 from rankwell.store import split_part
 
 _SECOND = "second"
+_MULTIPLIED = ("counts", "lists")
+"""Comparisons of all queries with all items."""
 
 
 class WantedItems(NamedTuple):
@@ -90,7 +92,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 
 def _products(part: tuple[Compared, PartGrid]) -> int:
     compared, grid = part
-    return grid.queries[-1] * grid.items[-1] if compared.is_of.what in ("counts", "lists") else 0
+    return grid.queries[-1] * grid.items[-1] if compared.is_of.what in _MULTIPLIED else 0
 
 
 def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
@@ -190,4 +192,15 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> list[Any]
     return results
 
 
-KINDS.add("counts", PartKind("counts", "Ranks of given items among embeddings", _files, _cut, _part, _merge, second=_second))
+def _amounts(inputs: PartInputs) -> Amounts:
+    """Products of queries with items; exact scores of some pairs and prints of vectors do not count."""
+    found: list[int] = []
+    for compared, grid, _ in _grids(inputs):
+        found += grid.products if compared.is_of.what in _MULTIPLIED else [0] * grid.parts
+    return Amounts("products", found)
+
+
+KINDS.add(
+    "counts",
+    PartKind("counts", "Ranks of given items among embeddings", _files, _cut, _part, _merge, second=_second, amounts=_amounts),
+)

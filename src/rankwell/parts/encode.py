@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
@@ -16,7 +17,7 @@ from rankwell.encoders import Settings, Singles, TextEncoder, load_encoder
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
-from rankwell.parts import KINDS, MAX_SHARDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts import KINDS, MAX_SHARDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.store import file_states
 
 _CHUNK_BATCHES = 32
@@ -226,4 +227,8 @@ def _merge(_: PartInputs, files: Sequence[Path], __: Path) -> EncodedParts:
     return EncodedParts(files)
 
 
-KINDS.add("encode", PartKind("encode", "Texts to embeddings", _files, _cut, _part, _merge))
+def _amounts(inputs: PartInputs) -> Amounts:
+    return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
+
+
+KINDS.add("encode", PartKind("encode", "Texts to embeddings", _files, _cut, _part, _merge, amounts=_amounts))

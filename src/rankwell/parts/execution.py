@@ -14,12 +14,12 @@ from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import input_files, open_plan
+from rankwell.parts.progress import Progress
 from rankwell.parts.running import complete, merged
 from rankwell.parts.signs import check_stall
 from rankwell.parts.work import PartStates, WorkFolder
 from rankwell.store import remote_url
 
-Progress = Callable[[str, int, int], None]
 _SECOND = "second"
 """The folder of a second round in that of the first."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -132,7 +132,7 @@ def carry_out(
             for work in rounds:
                 if work.missing():
                     run = run or opened.enter_context(executor.open(address, resources))
-                    complete(work, run, progress, stall=choices.stall)
+                    complete(work, run, progress, name="parts" if len(rounds) == 1 else "second round", stall=choices.stall)
                 rounds += _second_round(work, limits)
             return PartOutcome(use(merged(rounds)))
 

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -66,6 +67,11 @@ class PartGrid(NamedTuple):
     def parts(self) -> int:
         """Number of parts."""
         return self.passes * self.shards
+
+    @property
+    def products(self) -> list[int]:
+        """Number of products of each part."""
+        return [(stop - start) * (end - begin) for start, stop in pairwise(self.queries) for begin, end in pairwise(self.items)]
 
     def part(self, index: int) -> tuple[slice, slice]:
         """The queries and the items of a part."""

@@ -4,7 +4,7 @@ import errno
 import json
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from rankwell.errors import BadUsage, RankwellError, flag
 from rankwell.executors import Run
 from rankwell.parts.places import place_of
 from rankwell.parts.plans import read_plan
+from rankwell.parts.progress import Progress, shown_progress
 from rankwell.parts.signs import StallWatch, working
 from rankwell.parts.work import Measured, WorkFolder
 
 RUN_PART = "rankwell.parts.running:run_part"
 """The function that executors call."""
-Progress = Callable[[str, int, int], None]
 _ATTEMPTS = 3
 
 
@@ -73,10 +73,12 @@ def _reason(error: OSError) -> str:
     return f"{text}; free some space, and run the command again" if error.errno == errno.ENOSPC else text
 
 
-def complete(work: WorkFolder, run: Run, progress: Progress | None = None, *, stall: float | None = None) -> None:
+def complete(
+    work: WorkFolder, run: Run, progress: Progress | None = None, *, name: str = "parts", stall: float | None = None
+) -> None:
     """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class.
 
-    stall: seconds without a sign of life after which a part is started again.
+    name: of the parts in progress. stall: seconds without a sign of life after which a part is started again.
     """
     work.place.clean()
     for _ in range(_ATTEMPTS):
@@ -86,13 +88,11 @@ def complete(work: WorkFolder, run: Run, progress: Progress | None = None, *, st
         if not work.place.is_local:  # workers fetch no part to see whether it is damaged
             for index in work.states().damaged:
                 work.discard(index)
-        done = work.plan.parts - len(missing)
         arguments = [json.dumps({"work": work.place.workers_name, "part": index}) for index in missing]
-        for _, answer in run(RUN_PART, arguments, None if stall is None else StallWatch(work, missing, stall)):
-            _refuse_error(json.loads(answer))
-            done += 1
-            if progress is not None:
-                progress("parts", done, work.plan.parts)
+        with shown_progress(work, missing, progress, name) as end:
+            for place, answer in run(RUN_PART, arguments, None if stall is None else StallWatch(work, missing, stall)):
+                _refuse_error(json.loads(answer))
+                end(missing[place])
     left = work.missing()
     if left:
         raise BadUsage(f"{work.place.name}: part {left[0]} is damaged again after {_ATTEMPTS} attempts; check the disk.")

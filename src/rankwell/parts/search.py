@@ -9,7 +9,7 @@ from rankwell.core.tables.matrices import Positions
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_column
 from rankwell.neighbours import TopK, search
-from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.ids import Ids, id_files
 from rankwell.parts.lists import PartGrid, lists_of, merged_lists, write_array
 from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, read_range
@@ -109,4 +109,8 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> TopK:
     return TopK(positions, scores, ids["queries"].names(grid.queries[-1]), names, options["metric"])
 
 
-KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, _merge, _check))
+def _amounts(inputs: PartInputs) -> Amounts:
+    return Amounts("products", _grid(inputs).products)
+
+
+KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, _merge, _check, amounts=_amounts))

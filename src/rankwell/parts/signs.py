@@ -17,7 +17,8 @@ _LEAST_SHARE = 0.01
 """Of one processor since the last sign: threads of packages that wait use less."""
 
 
-def _beat(work: WorkFolder) -> float:
+def beat(work: WorkFolder) -> float:
+    """Seconds between two signs of life of a part."""
     return _BEAT if work.place.is_local else _REMOTE_BEAT
 
 
@@ -38,7 +39,7 @@ def working(work: WorkFolder, index: int) -> Generator[None]:
             used, seen = own, now
 
     try:
-        with repeating(_renew, _beat(work)):
+        with repeating(_renew, beat(work)):
             yield
     finally:
         work.forget(index, "running")
@@ -46,10 +47,10 @@ def working(work: WorkFolder, index: int) -> Generator[None]:
 
 def check_stall(work: WorkFolder, seconds: float | None) -> None:
     """Raises BadUsage for fewer seconds than parts need for their signs of life."""
-    least = _LEAST_BEATS * _beat(work)
+    least = _LEAST_BEATS * beat(work)
     if seconds is not None and not least <= seconds < float("inf"):
         what = f"{flag('--stall', seconds)}: expected {least:g} seconds or more"
-        raise BadUsage(f"{what}; a part in {work.place.name} gives a sign of life every {_beat(work):g} s.")
+        raise BadUsage(f"{what}; a part in {work.place.name} gives a sign of life every {beat(work):g} s.")
 
 
 class StallWatch:
@@ -66,7 +67,7 @@ class StallWatch:
     def __call__(self, place: int) -> bool:
         """Whether the part at a place among those that were given is stalled; it is named then."""
         index, now = self._indices[place], time.monotonic()
-        if now - self._looked.get(index, -_REMOTE_BEAT) < _beat(self._work):
+        if now - self._looked.get(index, -_REMOTE_BEAT) < beat(self._work):
             return False
         self._looked[index] = now
         note = self._work.note(index, "running")

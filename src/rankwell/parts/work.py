@@ -153,6 +153,14 @@ class WorkFolder:
                 states.running[index] = f"{where}, since {running.get('since')}{used}"
         return states
 
+    def running(self) -> dict[int, Mapping[str, Any]]:
+        """The notes of parts that processes compute, or have computed until they were lost."""
+        ending = ".running.json"
+        names = [name for name in self.place.listing("part-") if name.endswith(ending)]
+        indices = [int(text) for name in names if (text := name[len("part-") : -len(ending)]).isdecimal()]
+        notes = {index: self.note(index, "running") for index in sorted(indices)}
+        return {index: note for index, note in notes.items() if note is not None}
+
     def missing(self) -> list[int]:
         """The parts that are not whole, in order."""
         return [index for index, found in enumerate(self._records(self._sizes())) if not isinstance(found, tuple)]

@@ -8,9 +8,9 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.shared_hits import SharedCounts, join_hits, shared_queries
 from rankwell.io.files import FoundHits
 from rankwell.io.shards import check_prints, check_targets, shard_hits
-from rankwell.parts import KINDS, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.parts import KINDS, Amounts, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.store import write_bytes
-from rankwell.tasks.runs.run_plan import RunPlan, StoredRun, cut_runs, files_of, source_of
+from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, source_of
 from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, shared_content, write_shards
 
 _SHARED = "shared.arrays"
@@ -91,4 +91,21 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> FoundRuns
     return FoundRuns(RunPlan(inputs), files, folder)
 
 
-KINDS.add("runs", PartKind("runs", "Runs against judgments", files_of, cut_runs, _part, _merge, second=_second))
+def _amounts(inputs: PartInputs) -> Amounts:
+    """Bytes of the files; a range of rows has its share of them."""
+    plan = RunPlan(inputs)
+    sizes = [Path(file.path).stat().st_size for file in plan.files]
+    rows = {
+        each.file: each.stop for part in plan.parts for each in part if each.stop is not None and plan.files[each.file].of_rows
+    }
+
+    def _bytes(shard: Shard) -> int:
+        size = sizes[shard.file]
+        if shard.start is None or shard.stop is None:
+            return size
+        return (shard.stop - shard.start) * size // rows[shard.file] if shard.file in rows else shard.stop - shard.start
+
+    return Amounts("bytes", [sum(map(_bytes, part)) for part in plan.parts])
+
+
+KINDS.add("runs", PartKind("runs", "Runs against judgments", files_of, cut_runs, _part, _merge, second=_second, amounts=_amounts))
