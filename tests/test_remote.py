@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from buckets import SECRET, bucket
+from hub import hub
 from rankwell.cli import main
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.io.files import read_ranking
@@ -203,32 +204,14 @@ def test_a_missing_library_names_its_extra(monkeypatch, capsys, tmp_path):
 
 
 def test_the_hub_is_read_through_its_file_system(monkeypatch):
-    pytest.importorskip("huggingface_hub")
-    content = npy(VECTORS[:50])
-
-    class Files:
-        tag = "1"
-
-        def info(self, path, refresh):
-            if path != "datasets/owner/name/base.npy":
-                raise FileNotFoundError
-            return {"type": "file", "size": len(content), "blob_id": self.tag}
-
-        def cat_file(self, path, start, end):
-            return content[start:end]
-
-    files = Files()
-    remote.forget()
-    monkeypatch.setattr("huggingface_hub.HfFileSystem", lambda **_: files)
-    try:
-        place = "hf://datasets/owner/name/base.npy"
+    with hub(monkeypatch) as data:
+        place = data.put("base.npy", npy(VECTORS[:50]))
         seen = remote.look(place)
         assert read_embeddings(place).vectors.tobytes() == VECTORS[:50].tobytes()
-        files.tag = "2"
+        assert [size for _, size in data.reads] == [len(npy(VECTORS[:50]))]
+        data.put("base.npy", npy(VECTORS[50:100]))
         with pytest.raises(BadInput, match="has changed"):
             remote.read_range(seen, 0, 10)
-    finally:
-        remote.forget()
 
 
 def write(folder, **shards):

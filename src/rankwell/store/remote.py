@@ -142,7 +142,8 @@ def objects_in(url: str, begin: str = "") -> dict[str, Object]:
     """
     service, key = service_of(url)
     prefix = key.rstrip("/") + "/" if key.strip("/") else ""
-    folder = url.removesuffix(key).rstrip("/") + "/" + prefix
+    root = url.removesuffix(key)
+    folder = (root if root.endswith("/") else f"{root}/") + prefix
     found: dict[str, Object] = {}
     for path, size, tag in _attempted(url, lambda: list(service.objects(prefix, begin))):
         name = path.removeprefix(prefix)

@@ -225,24 +225,49 @@ def _hub() -> Service:
         import huggingface_hub
     except ImportError as error:
         raise MissingExtra("hf:// needs huggingface_hub: pip install 'rankwell[remote]'.") from error
-    return _Hub(huggingface_hub.HfFileSystem(use_listings_cache=False))
+    # Its own process-wide instance would know a place as it was, and servers of an earlier environment.
+    return _Hub(huggingface_hub.HfFileSystem(skip_instance_cache=True), huggingface_hub.HfApi())
 
 
 class _Hub:
-    """The Hugging Face Hub through its file system, such as hf://datasets/OWNER/NAME/FILE."""
+    """The Hugging Face Hub through its file system, such as hf://datasets/OWNER/NAME/FILE.
 
-    def __init__(self, files: Any) -> None:
-        self._files = files
+    The tag is the blob's: the file system leaves it out of what it says of a file, so that it comes from a request of its own.
+    """
+
+    def __init__(self, files: Any, api: Any) -> None:
+        self._files, self._api = files, api
+
+    def _place(self, key: str) -> tuple[str, dict[str, Any]]:
+        """The path in its repository, and the repository's names."""
+        try:
+            found = self._requested(lambda: self._files.resolve_path(key))
+        except (ValueError, NotImplementedError):
+            raise Refused("expected hf://datasets/OWNER/NAME/FILE, or hf://OWNER/NAME/FILE of a model.") from None
+        except FileNotFoundError:
+            raise Refused(
+                "there is no such repository or revision, or it is private; check the address and the token (HF_TOKEN)."
+            ) from None
+        if not hasattr(found, "repo_id"):
+            raise Refused("only files of repositories are read, hf://datasets/OWNER/NAME/FILE; copy it there, or to a disk.")
+        return found.path_in_repo, {"repo_id": found.repo_id, "repo_type": found.repo_type, "revision": found.revision}
 
     def head(self, key: str) -> tuple[int, str] | None:
-        try:
-            found = self._requested(lambda: self._files.info(key, refresh=True))
-        except FileNotFoundError:
-            return None
-        return (found["size"], str(found.get("blob_id"))) if found["type"] == "file" else None
+        path, repository = self._place(key)
+        found = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
+        return next(((each.size, each.blob_id) for each in found if hasattr(each, "blob_id")), None)
 
     def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
-        found = bytes(self._requested(lambda: self._files.cat_file(key, start=start, end=stop)))
+        def _range() -> bytes:
+            # With a size it asks for none, and without a cache it reads no more than the range.
+            with self._files.open(key, "rb", size=seen.size, cache_type="none") as file:
+                file.seek(start)
+                return bytes(file.read(stop - start))
+
+        try:
+            found = self._requested(_range)
+        except FileNotFoundError:
+            raise Changed from None
         if self.head(key) != (seen.size, seen.tag):
             raise Changed
         return found
@@ -254,8 +279,14 @@ class _Hub:
             return None
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:  # noqa: ARG002 - all of the folder
-        found = self._requested(lambda: self._files.ls(folder.rstrip("/"), detail=True, refresh=True))
-        yield from ((each["name"], each["size"], str(each.get("blob_id") or "")) for each in found if each["type"] == "file")
+        path, repository = self._place(folder.rstrip("/"))
+        try:
+            found = self._requested(lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository)))
+        except FileNotFoundError:
+            return
+        yield from (
+            (folder + each.path.rpartition("/")[2], each.size, each.blob_id) for each in found if hasattr(each, "blob_id")
+        )
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
         raise Refused(_READ_ONLY)
@@ -270,6 +301,8 @@ class _Hub:
             raise
         except Exception as error:
             status = getattr(getattr(error, "response", None), "status_code", 0)
+            if status == 404:
+                raise FileNotFoundError from None
             if status in (401, 403):
                 raise Refused(
                     "access is refused; check the token in the environment (HF_TOKEN), which may have expired."
