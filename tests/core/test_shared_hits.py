@@ -40,8 +40,8 @@ def joined(shards: list[Rows], ties, **options) -> Hits:
     tables = list(map(table, shards))
     hits = [hits_of_ranking(each, JUDGMENTS, ties=ties, keep=KEEP, **options) for each in tables]
     shared = shared_queries(hits)
-    counts = {shard: count_shared(tables[shard], JUDGMENTS, shared, ties=ties, **options) for shard in shared.shards.tolist()}
-    assert not list(repeated_prints(shared, counts))
+    counts = [(shard, count_shared(tables[shard], JUDGMENTS, shared, ties=ties, **options)) for shard in shared.shards.tolist()]
+    assert not list(repeated_prints(shared, [each for _, each in counts]))
     return join_hits(hits, shared, counts, JUDGMENTS, ties=ties, keep=KEEP)
 
 
@@ -100,16 +100,24 @@ def test_an_item_in_two_shards_is_found_whether_judged_or_not(monkeypatch: pytes
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
 
-    counts = {shard: count_shared(each, JUDGMENTS, shared, ties="id-desc") for shard, each in enumerate(tables)}
+    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc") for each in tables]
 
     prints = shared_hits.item_prints(["x", "a1"]).tolist()
     assert list(repeated_prints(shared, counts)) == [(0, prints[0]), (1, prints[1])]
     assert np.diff(shared.row).tolist() == [0]
 
 
+def mixed(place: int) -> int:
+    """A number of the generator SplitMix64 that begins at 0."""
+    state = (place + 1) * 0x9E3779B97F4A7C15 % 2**64
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    state = (state ^ state >> 27) * 0x94D049BB133111EB % 2**64
+    return state ^ state >> 31
+
+
 def test_prints_are_those_of_the_formula_and_differ_between_ids():
     ids = ["", "a", "b", "ab", "ba", "é", "a\nb", "b\na", "\udcff", *(f"doc{number}" for number in range(3000))]
-    factors = np.random.PCG64(20).random_raw(9).tolist()
+    factors = [mixed(place) for place in range(9)]
 
     prints = shared_hits.item_prints(ids).tolist()
 
@@ -125,6 +133,6 @@ def test_two_items_that_share_a_print_are_not_one_item(monkeypatch: pytest.Monke
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
 
-    counts = {shard: count_shared(each, JUDGMENTS, shared, ties="id-desc") for shard, each in enumerate(tables)}
+    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc") for each in tables]
 
     assert list(repeated_prints(shared, counts)) == [(0, 1)]

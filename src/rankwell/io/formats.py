@@ -9,6 +9,7 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule
 from rankwell.core.tables.columns import Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.store import Head, Source, line_starts, naming, split_part
@@ -96,7 +97,8 @@ class Format(NamedTuple):
     read: (source or object, request) -> table. magic: first bytes that all its files have, and no file of another format.
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
     None where the magic bytes suffice. accepts: whether a Python object has it. find_hits: (source or object, judgments, request)
-    -> Hits, where there is a faster way than the table. write: (table, path). suffixes: names of files that are written in it.
+    -> Hits, where there is a faster way than the table. count_shared: (source, judgments, shared queries, request) ->
+    SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files that are written in it.
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
@@ -111,6 +113,7 @@ class Format(NamedTuple):
     sniff: Callable[[Head], float] | None = None
     accepts: Callable[[Any], bool] = lambda _: False
     find_hits: Callable[[Any, Judgments, Request], Hits] | None = None
+    count_shared: Callable[[Source, Judgments, SharedQueries, Request], SharedCounts | None] | None = None
     write: Callable[[Any, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
     parts: bool = False

@@ -4,10 +4,12 @@ import re
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
+from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id
 
 
@@ -41,7 +43,11 @@ def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     return scan(source, judgments, MSMARCO_RUN, options, progress=request.progress)
 
 
-@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits, cut=line_cuts)
+def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts | None:
+    return count_lines(source, judgments, shared, MSMARCO_RUN, request.options._replace(comments=False))
+
+
+@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits, count_shared=_count_shared, cut=line_cuts)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in lines `query item rank`; the score is the rank with its sign turned.
 

@@ -1,6 +1,6 @@
 """A run in shards: a folder of files of one format, of which each may hold any rows; and ranges of one large file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rankwell.core.tables import Judgments
@@ -35,8 +35,8 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
             progress(sum(sizes[: number + 1]), sum(sizes))
     shared = shared_queries(shards)
     check_targets(shared, judgments, sources, entry, request)
-    counts = {number: shard_counts(sources[number], entry, judgments, shared, request) for number in shared.shards.tolist()}
-    check_prints(shared, counts, judgments, sources, entry, request)
+    counts = [(number, shard_counts(sources[number], entry, judgments, shared, request)) for number in shared.shards.tolist()]
+    check_prints(shared, [each for _, each in counts], judgments, sources, entry, request)
     hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
     return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
 
@@ -73,6 +73,8 @@ def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Req
 
 def shard_counts(source: Source, entry: Format, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts:
     """The rows of one shard counted among the judged items of other shards."""
+    if entry.count_shared is not None and (found := entry.count_shared(source, judgments, shared, request)) is not None:
+        return found
     ranking = _ranking(source, entry)
     return count_shared(ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision)
 
@@ -99,7 +101,7 @@ def check_targets(
 
 def check_prints(
     shared: SharedQueries,
-    counts: Mapping[int, SharedCounts],
+    counts: Sequence[SharedCounts],
     judgments: Judgments,
     sources: Sequence[Source],
     entry: Format,

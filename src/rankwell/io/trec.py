@@ -17,10 +17,12 @@ import numpy as np
 from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
+from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
@@ -52,6 +54,10 @@ def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     return scan(source, judgments, TREC_RUN, request.options, progress=request.progress)
 
 
+def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts | None:
+    return count_lines(source, judgments, shared, TREC_RUN, request.options)
+
+
 def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     """Writes a TREC run file: each query's items by falling score, equal scores in the order of the table, ranks from 1.
 
@@ -71,7 +77,14 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
 
 
 @file_format(
-    "trec", "run", sniff=_sniff_run, find_hits=_find_hits, write=write_run, suffixes=(".run", ".trec", ".txt"), cut=line_cuts
+    "trec",
+    "run",
+    sniff=_sniff_run,
+    find_hits=_find_hits,
+    count_shared=_count_shared,
+    write=write_run,
+    suffixes=(".run", ".trec", ".txt"),
+    cut=line_cuts,
 )
 def read_run(source: Source, request: Request | None = None) -> Ranking:
     """The whole run; the items of a query stay in the order of the file.

@@ -137,6 +137,11 @@ class Source:
         """The file whose bytes are the content itself; None for standard input, compressed files and behind a byte order mark."""
         return None if self.compression or self.marked else self.file
 
+    @property
+    def span(self) -> tuple[Path, int, int | None] | None:
+        """The file whose bytes, from one place to another, or to its end, are the content itself; None as for `path`."""
+        return None if self.path is None else (self.path, 0, None)
+
     def _raw(self) -> io.BytesIO | io.BufferedReader:
         if self.file is None:
             return io.BytesIO(self._piped)

@@ -74,6 +74,11 @@ class SourceRange(Source):
         """The file, of which `rows` are read; None where the content is a part of the file's bytes."""
         return None if self.rows is None else self.file
 
+    @property
+    def span(self) -> tuple[Path, int, int | None] | None:
+        """The file and the range; None where that begins with a byte order mark, and for rows."""
+        return None if self.file is None or self.marked or self.rows is not None else (self.file, *self._span)
+
     @contextmanager
     def _content(self) -> Generator[BinaryIO]:
         with self._raw() as raw:

@@ -109,8 +109,9 @@ static Py_ssize_t feed_worker(Worker *worker, uint8_t *text, size_t filled, int 
     while (end > worker->parsed && text[end - 1] != '\n')
         end--;
     status = worker->pass == WHOLE_QUERIES ? rankwell_read_whole(worker, text, end)
-             : worker->pass == PLACE       ? rankwell_place_scattered(worker, text, end)
-                                           : rankwell_read_scattered(worker, text, end);
+             : worker->pass == PLACE || worker->pass == SHARE
+                 ? rankwell_place_scattered(worker, text, end)
+                 : rankwell_read_scattered(worker, text, end);
     const int open = worker->pass == WHOLE_QUERIES && worker->begun && worker->position >= 0;
     if (last && !status) {
         if (open)
@@ -240,6 +241,32 @@ static PyObject *reader_take(PyObject *self, PyObject *arguments)
     return outcome(status);
 }
 
+/* Where the first line begins whose query is not that of the line before, in a text that may begin within a line; -1 for nowhere.
+   Only lines that end within the text are looked at. */
+static int64_t first_query(const uint8_t *text, size_t size, int comments)
+{
+    const uint8_t *const end = text + size, *name = NULL, *line = memchr(text, '\n', size);
+    size_t length = 0;
+    while (line && ++line < end) {
+        const uint8_t *const stop = memchr(line, '\n', (size_t)(end - line)), *begin = line;
+        if (!stop)
+            return -1;
+        while (begin < stop && is_white(*begin))
+            begin++;
+        const uint8_t *after = begin;
+        while (after < stop && !is_white(*after))
+            after++;
+        if (after > begin && !(comments && *begin == '#')) {
+            if (name && ((size_t)(after - begin) != length || memcmp(name, begin, length) != 0))
+                return line - text;
+            name = begin;
+            length = (size_t)(after - begin);
+        }
+        line = stop;
+    }
+    return -1;
+}
+
 static PyObject *reader_cut(PyObject *self, PyObject *arguments)
 {
     Py_buffer text;
@@ -247,7 +274,7 @@ static PyObject *reader_cut(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "y*p", &text, &comments))
         return NULL;
-    const int64_t place = rankwell_cut(text.buf, (size_t)text.len, comments);
+    const int64_t place = first_query(text.buf, (size_t)text.len, comments);
     PyBuffer_Release(&text);
     return PyLong_FromLongLong(place);
 }
@@ -261,7 +288,8 @@ static PyObject *reader_absorb(PyObject *self, PyObject *arguments)
     Held *const held = rankwell_worker_in(capsule), *const from = held ? rankwell_worker_in(other) : NULL;
     if (!from)
         return NULL;
-    if (from == held || from->table != held->table || from->worker.pass != held->worker.pass || from->first != held->first) {
+    if (from == held || from->table != held->table || from->worker.pass != held->worker.pass || from->worker.pass == SHARE
+        || from->first != held->first) {
         PyErr_SetString(PyExc_ValueError, "the workers do not belong together");
         return NULL;
     }

@@ -24,6 +24,7 @@ int rankwell_add_tables(PyObject *module);
 int rankwell_add_reader(PyObject *module);
 int rankwell_add_results(PyObject *module);
 int rankwell_add_rows(PyObject *module);
+int rankwell_add_shared(PyObject *module);
 int rankwell_add_mappings(PyObject *module);
 
 #endif

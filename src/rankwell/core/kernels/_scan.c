@@ -22,7 +22,8 @@ void rankwell_free(Worker *worker)
         worker->hits.score,  worker->query,           worker->scores,     worker->offsets,    worker->sizes,
         worker->seen,        worker->names,           worker->found,      worker->tally.over, worker->tally.tied,
         worker->tally.below, worker->top_text,        worker->top_query,  worker->top_size,   worker->top_length,
-        worker->top_score,   worker->own_first_found,
+        worker->top_score,   worker->own_first_found, worker->own_is_shared, worker->prints,
+        worker->stretches,
     };
     rankwell_free_names(&worker->unknown);
     rankwell_free_kept(worker);
@@ -73,7 +74,7 @@ static int enter_query(Worker *worker, const Line *line)
     worker->query_word = up_to_eight(worker->query, size);
     worker->position = find_query(worker->table, worker->query, size);
     worker->begun = 1;
-    if (worker->position < 0 && worker->pass != PLACE) {
+    if (worker->position < 0 && worker->pass != PLACE && worker->pass != SHARE) {
         const int64_t entry = rankwell_name_entry(&worker->unknown, worker->query, size);
         if (entry < 0)
             return NO_MEMORY;
@@ -202,6 +203,15 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
     return note_odd(worker, &line, status);
 }
 
+/* One row of a query that several files share, which does not come as a line. */
+static int take_shared_row(Worker *worker, const Line *row, double score, int is_new)
+{
+    const int status = is_new ? enter_query(worker, row) : DONE;
+    if (status || worker->position < 0 || !worker->is_shared[worker->position])
+        return status;
+    return rankwell_count_shared(worker, row, worker->reading.single_precision ? rounded(score) : score);
+}
+
 /* One row that does not come as a line, after all those before it. Its bytes are copied, for slack must stand behind a name. */
 int rankwell_take_row(Worker *worker, const Line *row, double score)
 {
@@ -209,7 +219,11 @@ int rankwell_take_row(Worker *worker, const Line *row, double score)
     Line line = *row;
     if (score - score != 0.0)
         return ODD;
-    if (!worker->begun || row->query_size != worker->query_size || memcmp(row->query, worker->query, row->query_size) != 0) {
+    const int is_new =
+        !worker->begun || row->query_size != worker->query_size || memcmp(row->query, worker->query, row->query_size) != 0;
+    if (worker->pass == SHARE)
+        return take_shared_row(worker, row, score, is_new);
+    if (is_new) {
         if ((status = rankwell_finish_query(worker, worker->names)) || (status = enter_query(worker, row))
             || (worker->position >= 0 && (status = begin_rows(worker, 0))))
             return status;
@@ -234,7 +248,7 @@ int rankwell_take_row(Worker *worker, const Line *row, double score)
 /* Closes what such rows left open. */
 int rankwell_end_rows(Worker *worker)
 {
-    const int status = rankwell_finish_query(worker, worker->names);
+    const int status = worker->pass == SHARE ? DONE : rankwell_finish_query(worker, worker->names);
     worker->begun = 0;
     return status;
 }
@@ -334,10 +348,16 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         if (pass == PLACE
             && (worker->position < 0 || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
             continue;
+        if (pass == SHARE && (worker->position < 0 || !worker->is_shared[worker->position]))
+            continue;
         if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
             return note_odd(worker, &line, status);
         if (pass == PLACE)
             place(worker, text, &line, score);
+        else if (pass == SHARE) {
+            if ((status = rankwell_count_shared(worker, &line, score)))
+                return status;
+        }
         else if (worker->position < 0)
             worker->unknown.counts[worker->entry]++;
         else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
@@ -357,36 +377,14 @@ int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end)
     return read_scattered(worker, text, end, worker->reading.form, COLLECT);
 }
 
-/* The same lines in the second pass. */
+/* The same lines in the second pass, or among items of several files. */
 int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end)
 {
+    if (worker->pass == SHARE && is_trec(&worker->reading.form))
+        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, SHARE);
+    if (worker->pass == SHARE)
+        return read_scattered(worker, text, end, worker->reading.form, SHARE);
     if (is_trec(&worker->reading.form))
         return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, PLACE);
     return read_scattered(worker, text, end, worker->reading.form, PLACE);
-}
-
-/* Where the first line begins whose query is not that of the line before, in a text that may begin within a line; -1 for nowhere.
-   Only lines that end within the text are looked at. */
-int64_t rankwell_cut(const uint8_t *text, size_t size, int comments)
-{
-    const uint8_t *const end = text + size, *name = NULL, *line = memchr(text, '\n', size);
-    size_t length = 0;
-    while (line && ++line < end) {
-        const uint8_t *const stop = memchr(line, '\n', (size_t)(end - line)), *begin = line;
-        if (!stop)
-            return -1;
-        while (begin < stop && is_white(*begin))
-            begin++;
-        const uint8_t *after = begin;
-        while (after < stop && !is_white(*after))
-            after++;
-        if (after > begin && !(comments && *begin == '#')) {
-            if (name && ((size_t)(after - begin) != length || memcmp(name, begin, length) != 0))
-                return line - text;
-            name = begin;
-            length = (size_t)(after - begin);
-        }
-        line = stop;
-    }
-    return -1;
 }

@@ -11,8 +11,9 @@
 #include <float.h>
 #include <math.h>
 
-/* TWICE: nothing is kept; the first line that seems to repeat an item of its query is ODD. */
-enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2, TWICE = 3 };
+/* TWICE: nothing is kept; the first line that seems to repeat an item of its query is ODD. SHARE: as PLACE, of the rows of one file
+   among items of several, by one worker; prints of the rows' items are kept. */
+enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2, TWICE = 3, SHARE = 4 };
 enum { BY_INPUT = 0, BY_ID = 1, BY_ID_DESCENDING = 2 };
 
 /* Which field of a line is what. ranked: the value is a rank, and its negative the score. */
@@ -66,6 +67,11 @@ typedef struct {
     int pruned; /* whether the first `keep` of them stand in front, in order */
 } Kept;
 
+/* Rows of one query, one behind the other. end: of their prints. */
+typedef struct {
+    size_t query, end;
+} Stretch;
+
 typedef struct {
     const Table *table;
     Reading reading;
@@ -114,6 +120,13 @@ typedef struct {
     const size_t *first_found;
     size_t *own_first_found;
     Kept *kept; /* (queries,) where first rows are kept */
+
+    /* Queries that several files share. is_shared: (queries,) which ones, of the worker that has their items. */
+    uint8_t *own_is_shared;
+    const uint8_t *is_shared;
+    uint64_t *prints;
+    Stretch *stretches;
+    size_t n_prints, prints_room, n_stretches, stretches_room;
 } Worker;
 
 /* A line that says something. next: where the following one begins. */
@@ -138,7 +151,7 @@ void rankwell_free_kept(Worker *worker);
 int rankwell_gather(Worker *worker);
 int rankwell_share(Worker *worker, const Worker *first);
 int rankwell_settle_scattered(Worker *worker);
-int64_t rankwell_cut(const uint8_t *text, size_t size, int comments);
+int rankwell_count_shared(Worker *worker, const Line *line, double score);
 
 int rankwell_compare_falling(const void *one, const void *other);
 int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t kept);

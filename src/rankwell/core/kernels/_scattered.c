@@ -150,7 +150,8 @@ int rankwell_gather(Worker *worker)
 /* Makes a worker ready for the second pass with what another one has gathered; that one must outlive it. */
 int rankwell_share(Worker *worker, const Worker *first)
 {
-    worker->pass = PLACE;
+    worker->pass = first->own_is_shared ? SHARE : PLACE;
+    worker->is_shared = first->own_is_shared;
     worker->every = first->found;
     worker->first_found = first->own_first_found;
     return rankwell_make_tally(&worker->tally, first->n_found, worker->table->queries);

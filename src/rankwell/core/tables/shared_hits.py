@@ -4,9 +4,9 @@ Counts of shards add up, as soon as the scores of all judged items of a query ar
 item and those tied with it. A query whose rows lie in one shard needs no second count.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,15 @@ from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, offset
 from rankwell.core.tables.ranking import Hits, Ranking, arrange
 from rankwell.store import encode_id
 
-_PRINTS_AT_ONCE = 1 << 22
-_END, _SEED = ord("\n"), 20
+_PRINTS_AT_ONCE = 1 << 18
+_END, _STEP = ord("\n"), np.uint64(0x9E3779B97F4A7C15)
 _BY_ID = ("id-asc", "id-desc")
+
+
+class Numbers(Protocol):
+    """Numbers in memory, or in a file from which a slice is read."""
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
 
 
 class SharedQueries(NamedTuple):
@@ -40,17 +46,17 @@ class SharedQueries(NamedTuple):
 class SharedCounts(NamedTuple):
     """The rows of shared queries in one shard, counted. target: (counted,) index of the target, ascending.
 
-    above, tied: (counted,) rows that score higher than the target, and the same. before: those of the tied that precede it by id;
-    0 under other rules. owner: (rows,) index into the shared queries, ascending. prints: (rows,) of the items, ascending within
-    a query.
+    above, tied: (counted,) rows that score higher than the target, and the same. upto: those of the tied whose ids are not behind
+    the target's in order of bytes; anything where ties are not broken by ids. rows: (shared,) of each shared query. prints: of
+    the items of all these rows, query by query; here or in a file.
     """
 
     target: Ints
     above: Ints
     tied: Ints
-    before: Ints
-    owner: Ints
-    prints: NDArray[np.uint64]
+    upto: Ints
+    rows: Numbers
+    prints: Numbers
 
 
 def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
@@ -72,8 +78,15 @@ def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
         return np.zeros(0, dtype=np.uint64)
     starts = np.append(0, ends[:-1] + 1)
     place = np.arange(len(content)) - np.repeat(starts, ends - starts + 1)
-    factors = np.random.PCG64(_SEED).random_raw(int(place.max()) + 1)
-    return np.add.reduceat((content.astype(np.uint64) + np.uint64(1)) * factors[place], starts)
+    return np.add.reduceat((content.astype(np.uint64) + np.uint64(1)) * _factors(int(place.max()) + 1)[place], starts)
+
+
+def _factors(places: int) -> NDArray[np.uint64]:
+    """The factor of each place. Source: Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators."""
+    mixed = np.arange(1, places + 1, dtype=np.uint64) * _STEP
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
+    return mixed ^ mixed >> np.uint64(31)
 
 
 def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
@@ -103,13 +116,14 @@ def count_shared(
     names = {judgments.queries[query]: place for place, query in enumerate(shared.queries.tolist())}
     own = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
     rows = np.flatnonzero(own >= 0)
+    # Both tables have their queries in one order.
     owner, scores = own[rows], ranking.scores[rows]
     if single_precision:
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
     items = ranking.items if len(rows) == len(ranking.items) else [ranking.items[row] for row in rows.tolist()]
-    prints = item_prints(items)
-    target = np.flatnonzero(np.isin(shared.owner, owner))
+    counted = np.bincount(owner, minlength=len(shared.queries))
+    target = np.flatnonzero(counted[shared.owner])
     targets = shared.owner[target]
     # Scores as their places among all different ones: query and score are one integer.
     values, place = np.unique(np.concatenate([scores, shared.score[target]]), return_inverse=True)
@@ -119,50 +133,61 @@ def count_shared(
     keys = keys[order]
     first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
     above = np.searchsorted(keys, (targets + 1) * step) - last
-    before = np.zeros(len(target), dtype=np.int64)
+    upto = np.zeros(len(target), dtype=np.int64)
     if ties in _BY_ID:
         tied = np.flatnonzero(last > first)
         for group in np.split(tied, np.flatnonzero(np.diff(first[tied])) + 1) if len(tied) else ():
             rivals: list[int] = order[first[group[0]] : last[group[0]]].tolist()
             judged: list[int] = shared.row[target[group]].tolist()
             own = [encode_id(judgments.items[row]) for row in judged]
-            before[group] = _preceding([encode_id(items[row]) for row in rivals], own, ties)
-    by_print = np.lexsort((prints, owner))
-    return SharedCounts(target, above, last - first, before, owner[by_print], prints[by_print])
+            upto[group] = _upto([encode_id(items[row]) for row in rivals], own)
+    return SharedCounts(target, above, last - first, upto, counted, item_prints(items))
 
 
-def _preceding(rivals: list[bytes], ids: list[bytes], ties: TieRule) -> Ints:
-    """For each id the rivals that precede it."""
-    both = np.array(sorted({*rivals, *ids}), dtype=object)
-    place = {each: number for number, each in enumerate(both.tolist())}
+def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
+    """For each id the number of rivals that are not behind it."""
+    place = {each: number for number, each in enumerate(sorted({*rivals, *ids}))}
     ordered = np.sort(np.array([place[rival] for rival in rivals]))
-    mine = np.array([place[target] for target in ids])
-    if ties == "id-asc":
-        return np.searchsorted(ordered, mine)
-    return len(ordered) - np.searchsorted(ordered, mine, side="right")
+    return np.searchsorted(ordered, np.array([place[each] for each in ids]), side="right")
 
 
-def repeated_prints(shared: SharedQueries, counts: Mapping[int, SharedCounts]) -> Iterator[tuple[int, int]]:
+def repeated_prints(shared: SharedQueries, shards: Sequence[SharedCounts]) -> Iterator[tuple[int, int]]:
     """The index of the query, and the print, of each item that seems to appear in several shards; queries in order."""
-    start, rows = 0, sum((np.bincount(each.owner, minlength=len(shared.queries)) for each in counts.values()), np.int64(0))
-    bounds = np.cumsum(np.atleast_1d(rows))
+    start, done = 0, [0] * len(shards)
+    bounds = np.cumsum(sum((each.rows[:].astype(np.int64) for each in shards), np.zeros(len(shared.queries), dtype=np.int64)))
     while start < len(shared.queries):
-        done = bounds[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(bounds, done + _PRINTS_AT_ONCE, side="right")))
-        slices = [(each, slice(*np.searchsorted(each.owner, [start, stop]).tolist())) for each in counts.values()]
-        owner = np.concatenate([each.owner[own] for each, own in slices])
-        prints = np.concatenate([each.prints[own] for each, own in slices])
-        order = np.lexsort((prints, owner))
-        owner, prints = owner[order], prints[order]
-        again = np.flatnonzero((owner[1:] == owner[:-1]) & (prints[1:] == prints[:-1]))
-        yield from dict.fromkeys((int(shared.queries[owner[at]]), int(prints[at])) for at in again.tolist())
+        before = int(bounds[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(bounds, before + _PRINTS_AT_ONCE, side="right")))
+        rows, prints = list[Ints](), list[NDArray[np.uint64]]()
+        for place, each in enumerate(shards):
+            rows.append(each.rows[start:stop])
+            end = done[place] + int(rows[-1].sum())
+            prints.append(each.prints[done[place] : end])
+            done[place] = end
+        for query, item_print in _repeated(rows, prints):
+            yield int(shared.queries[start + query]), item_print
         start = stop
+
+
+def _repeated(rows: Sequence[Ints], prints: Sequence[NDArray[np.uint64]]) -> list[tuple[int, int]]:
+    """The pairs of query and print that appear more than once, in order. rows: of each query, by shard."""
+    # Prints of one query stay different from each other; those of two hardly ever become equal.
+    keys = np.arange(len(rows[0]), dtype=np.uint64) * _STEP
+    mixed = np.concatenate([np.repeat(keys, own) + some for own, some in zip(rows, prints, strict=True)])
+    ordered = np.sort(mixed)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return []
+    seen = np.isin(mixed, twice)
+    owner = np.concatenate([np.repeat(np.arange(len(own), dtype=np.uint64), own) for own in rows])[seen]
+    pairs, counts = np.unique(np.stack([owner, np.concatenate(prints)[seen]]), axis=1, return_counts=True)
+    return [(query, item) for query, item in pairs[:, counts > 1].T.tolist()]
 
 
 def join_hits(
     shards: Iterable[Hits],
     shared: SharedQueries,
-    counts: Mapping[int, SharedCounts],
+    counts: Iterable[tuple[int, SharedCounts]],
     judgments: Judgments,
     *,
     ties: TieRule,
@@ -200,18 +225,17 @@ def join_hits(
     )
 
 
-def _shared_columns(shared: SharedQueries, counts: Mapping[int, SharedCounts], ties: TieRule) -> tuple[Any, ...]:
+def _shared_columns(shared: SharedQueries, counts: Iterable[tuple[int, SharedCounts]], ties: TieRule) -> tuple[Any, ...]:
     """Row, score, above, tied and before of the targets."""
-    above, tied = np.zeros((2, len(shared.row)), dtype=np.int64)
-    before = np.zeros(len(shared.row), dtype=np.int64) if ties in _BY_ID else shared.before.copy()
-    for shard, each in counts.items():
+    above, tied, upto = np.zeros((3, len(shared.row)), dtype=np.int64)
+    earlier = shared.before.copy()
+    for shard, each in counts:
         above[each.target] += each.above
         tied[each.target] += each.tied
-        if ties in _BY_ID:
-            before[each.target] += each.before
-        else:
-            earlier = shared.shard[each.target] > shard
-            before[each.target[earlier]] += each.tied[earlier]
+        upto[each.target] += each.upto
+        behind = shared.shard[each.target] > shard
+        earlier[each.target[behind]] += each.tied[behind]
+    before = {"id-asc": upto - 1, "id-desc": tied - upto}.get(ties, earlier)
     return shared.row, shared.score, above, tied, before
 
 

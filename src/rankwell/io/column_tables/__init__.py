@@ -11,6 +11,7 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds, Repeats, parquet, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import connected, reader, undamaged
 from rankwell.io.column_tables.numeric import (
@@ -38,6 +39,7 @@ from rankwell.io.column_tables.table import (
     opened_table,
 )
 from rankwell.io.formats import Cuts, Request, Texts, file_format
+from rankwell.io.reader.shared import count_columns
 from rankwell.store import Head, Source
 
 
@@ -52,6 +54,17 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
             return found
         _refuse_duplicates(table, judgments)
         return request.hits(_ranking_of(table, repeated=True), judgments)
+
+
+def count_rows(
+    source: Source, judgments: Judgments, shared: SharedQueries, request: Request, *, dialect: Dialect
+) -> SharedCounts | None:
+    """The rows of shared queries in a table, counted as they come by; None where that is not possible."""
+    if native.library is None:
+        return None
+    with opened(source, dialect, "run", request) as (table, columns):
+        stream = table.stream(table.rows(columns))
+        return None if stream is None else count_columns(stream, judgments, shared, request.options)
 
 
 def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request: Request) -> Hits | None:
@@ -231,7 +244,8 @@ def _register(dialect: Dialect) -> None:
 
     name, suffixes = dialect.name, dialect.suffixes
     run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
-    file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), parts=dialect is PARQUET, **run)(_bind(read_run))
+    run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows)}
+    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))

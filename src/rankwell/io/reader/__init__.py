@@ -32,7 +32,9 @@ _EACH = 6
 _TURN = 64
 _SCATTERED = -2
 # The passes of a worker, as in _scan.h.
-_WHOLE_QUERIES, _COLLECT, _TWICE = 0, 1, 3
+_WHOLE_QUERIES, COLLECT, _TWICE = 0, 1, 3
+# Rows that come in columns of query, item and value.
+COLUMNS = (1, 0, 0, 0, False)
 # The kernel's numbers of tie rules; all that name no order by ids keep that of the input.
 _RULES = {"id-asc": 1, "id-desc": 2}
 
@@ -87,14 +89,14 @@ def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hit
     caller must look then.
     """
     judgments = judgments.flat
-    worker = _worker(_table_of(judgments), (1, 0, 0, 0, False), options._replace(comments=False, trailing=False), _WHOLE_QUERIES)
+    worker = new_worker(new_table(judgments), COLUMNS, options._replace(comments=False, trailing=False), _WHOLE_QUERIES)
     if native.library.reader_take(worker, stream) < 0:
         return None
     rows = _rows_of(worker, worker)
     return None if rows is None else rows.hits(judgments, keep=options.keep)
 
 
-class _Odd(Exception):
+class Odd(Exception):
     """A line of another layout, or one that repeats an item of its query."""
 
 
@@ -120,13 +122,14 @@ class Scan:
     ) -> None:
         self._source, self._layout, self._options = source, layout, options
         self._threads, self._block = threads, block_size
-        self._size = 0 if source.path is None else source.path.stat().st_size
+        self._file, self._start, self._stop = source.span or (None, 0, None)
+        self._size = 0 if self._file is None else (self._stop or self._file.stat().st_size) - self._start
         self._progress, self._thread = progress, get_ident()
         self._done = list[int]()
         self._reported, self._passes = 0, (0, 1)
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
-        self._table = _table_of(judged)
+        self._table = new_table(judged)
         self._begun: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
@@ -142,7 +145,7 @@ class Scan:
         """The same before there is NumPy; None where two ids have one hash. Raises the error of the first line that has one."""
         try:
             rows = _rows_of(*(self._begun or self._read_all)())
-        except _Odd:
+        except Odd:
             from rankwell.io.reader import lines
 
             arguments = self._source, self._layout, self._options
@@ -171,21 +174,21 @@ class Scan:
 
     def _first_odd(self, table: Any, scan: int) -> int | None:
         """The end of the first odd line; None where there is none."""
-        worker = _worker(table, self._form, self._options, scan)
+        worker = new_worker(table, self._form, self._options, scan)
         try:
-            self._read([(0, None)], lambda: worker, whole_queries=False)
-        except _Odd:
-            return native.library.reader_odd(worker)
+            self._read([(self._start, self._stop)], lambda: worker, whole_queries=False)
+        except Odd:
+            return native.library.reader_odd(worker) - self._start
         return None
 
     def _scattered(self) -> tuple[Worker, Worker]:
         """The workers for any order of lines: first the judged items, then the rows counted beside them."""
         parts = list(self._parts(whole_queries=False))
         self._passes = 0, 2
-        workers = self._read(parts, lambda: self._worker(_COLLECT), whole_queries=False, absorb=False)
+        workers = self._read(parts, lambda: self._worker(COLLECT), whole_queries=False, absorb=False)
         pieces = 2 * self._threads if len(parts) > 1 else 1
         if any(self._in_threads([partial(native.library.reader_twice, tuple(workers), part, pieces) for part in range(pieces)])):
-            raise _Odd
+            raise Odd
         first, *others = workers
         for other in others:
             _check(native.library.reader_absorb(first, other))
@@ -198,26 +201,26 @@ class Scan:
         return first, found[0]
 
     def _worker(self, scan: int) -> Worker:
-        return _worker(self._table, self._form, self._options, scan)
+        return new_worker(self._table, self._form, self._options, scan)
 
     def _second(self, first: Worker) -> Worker:
-        worker = self._worker(_COLLECT)
+        worker = self._worker(COLLECT)
         _check(native.library.reader_share(worker, first))
         return worker
 
     def _parts(self, *, whole_queries: bool) -> Iterator[tuple[int, int | None]]:
         """Start and stop (None: the end) of the parts that are read by themselves; each begins with a line, or with a query."""
         parts = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
-        path, start = self._source.path, 0
+        path, start = self._file, self._start
         if path is not None and parts > 1:
             with path.open("rb", buffering=0) as file:
                 for part in range(1, parts):
-                    place = self._size * part // parts
+                    place = self._start + self._size * part // parts
                     cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
                     if cut > start:
                         yield start, cut
                         start = cut
-        yield start, None
+        yield start, self._stop
 
     def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
         """The beginning of the first line behind a place, or of the first query; -1 where that is far away."""
@@ -254,7 +257,7 @@ class Scan:
 
     def _feed(self, worker: Worker, index: int, start: int, stop: int, room: bytearray, *, whole_queries: bool) -> bytearray:
         """Reads one part with the worker of this index; gives back the block, which may have grown."""
-        path = self._source.path
+        path = self._file
         with self._source.open() if path is None else path.open("rb", buffering=0) as stream:
             if path is not None:
                 stream.seek(start)
@@ -305,15 +308,17 @@ class Scan:
                 self._stopped = True
                 failures.append(failure)
         if failures:
-            raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
+            raise min(failures, key=lambda each: isinstance(each, Odd) + 2 * isinstance(each, _Scattered))
         return results
 
 
-def _table_of(judged: Judgments | JudgedRows) -> Any:
+def new_table(judged: Judgments | JudgedRows) -> Any:
+    """The table in which items are looked up."""
     return native.library.reader_table(judged.queries, judged.items, judged.offsets)
 
 
-def _worker(table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int) -> Worker:
+def new_worker(table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int) -> Worker:
+    """A worker of a table. scan: its pass."""
     how = (_RULES.get(options.ties, 0), options.single_precision, options.comments, options.trailing)
     return native.library.reader_worker(table, form, how, options.keep, scan)
 
@@ -353,7 +358,7 @@ def _check(status: int) -> None:
     if status == _SCATTERED:
         raise _Scattered
     if status < 0:
-        raise _Odd
+        raise Odd
 
 
 def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:

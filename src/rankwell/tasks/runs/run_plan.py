@@ -22,6 +22,10 @@ _GROWTH = 16
 """Bytes of memory for a byte of a run, where its rows are counted once more."""
 
 
+_UNDIVIDED = 1.25
+"""The size of a file, in parts, from which on it is divided."""
+
+
 class RunFile(NamedTuple):
     """A file of a run. run: its index. name: as in messages. of_rows: whether ranges of it are rows, not bytes."""
 
@@ -168,7 +172,7 @@ def files_of(options: Mapping[str, Json]) -> dict[str, Path]:
 
 
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Ranges of about as many bytes; a file that cannot be divided belongs to the part in which it begins."""
+    """Ranges of about as many bytes; a file that cannot be divided belongs to the part in which its middle lies."""
     if limits.shards is not None and limits.shards < 1:
         raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
     notes: list[list[str]] = [[] for _ in options["runs"]]
@@ -199,13 +203,12 @@ def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> It
 def _shards(file: RunFile, number: int, span: range, total: int, parts: int) -> Iterator[tuple[int, Shard]]:
     """The shards of a file that has the bytes `span` of all files, each with the part that it belongs to."""
     first, last = span.start * parts // total, (span.stop - 1) * parts // total
-    # Smaller files are parts as they are.
-    inside = range(first + 1, last + 1 if len(span) * parts > total else first + 1)
+    inside = range(first + 1, last + 1 if len(span) * parts > _UNDIVIDED * total else first + 1)
     source, cut = source_of(file), file.entry.cut
     places = [total * part // parts - span.start for part in inside]
     cuts = cut(source, places) if places and cut is not None and source.path is not None else None
     if cuts is None or not any(0 < start < cuts.end for start in cuts.starts):
-        yield first, Shard(number)
+        yield (span.start + span.stop) * parts // (2 * total), Shard(number)
         return
     start, part = 0, first
     for following, place in zip([*inside, last], [*cuts.starts, cuts.end], strict=True):

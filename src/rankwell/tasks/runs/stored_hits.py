@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Ints, Judgments, offsets_of
-from rankwell.core.tables.arrays import read_npy
+from rankwell.core.tables.arrays import npy_header, read_npy
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.store import decode_id, encode_id
@@ -100,6 +100,21 @@ def read_shared(file: Path) -> list[SharedQueries]:
     return found
 
 
+class StoredArray:
+    """Numbers in a file, of which slices are read."""
+
+    def __init__(self, file: Path, stream: BinaryIO) -> None:
+        """The array of one dimension at which the stream of the file is; the stream is behind it then."""
+        (self._size,), _, self._kind = npy_header(stream)
+        self._file, self._offset = file, stream.tell()
+        stream.seek(self._offset + self._size * self._kind.itemsize)
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        start, stop, _ = rows.indices(self._size)
+        count = max(stop - start, 0)
+        return np.fromfile(self._file, self._kind, count, offset=self._offset + start * self._kind.itemsize)
+
+
 def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: BinaryIO) -> None:
     """Writes the counts of some shards, each with its run and its place among the run's shards."""
     for run, shard, each in counts:
@@ -107,9 +122,10 @@ def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: Binary
 
 
 def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:
-    """The counts in a file, as `write_counts` takes them."""
+    """The counts in a file, as `write_counts` takes them; rows and prints stay there."""
     size = file.stat().st_size
     with file.open("rb") as stream:
         while stream.tell() < size:
             run, shard = read_npy(stream).tolist()
-            yield run, shard, SharedCounts(*(read_npy(stream) for _ in SharedCounts._fields))
+            counts = (read_npy(stream) for _ in SharedCounts._fields[:4])
+            yield run, shard, SharedCounts(*counts, *(StoredArray(file, stream) for _ in range(2)))

@@ -1,6 +1,6 @@
 """Runs in parts: a part counts the judged items in some files, or in ranges of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -60,11 +60,14 @@ class FoundRuns:
     def __init__(self, plan: RunPlan, files: Sequence[Path], folder: Path) -> None:
         self._plan, self._files, further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
         self._shared = read_shared(folder / _SHARED) if further else []
-        self._counts: list[dict[int, SharedCounts]] = [{} for _ in plan.notes]
-        for run, shard, counts in (each for file in further for each in read_counts(file)):
-            self._counts[run][shard] = counts
+        self._further = further
         self.digests: dict[str, str] = {}
         """The digests of files that parts have taken, by the names of the files."""
+
+    def _counts(self, run: int) -> Iterator[tuple[int, SharedCounts]]:
+        """The counts of a run, each with the place of its shard."""
+        for file in self._further:
+            yield from ((shard, counts) for owner, shard, counts in read_counts(file) if owner == run)
 
     def find(self, name: str, judgments: Judgments) -> FoundHits:
         """The hits of a run. Raises DuplicateItem for an item that a judged query lists in two shards."""
@@ -73,7 +76,8 @@ class FoundRuns:
         own, stored = plan.shards(run), StoredRun(plan, self._files, run, judgments if keep else None)
         if self._shared:
             sources = [plan.source(shard) for _, shard in own]
-            check_prints(self._shared[run], self._counts[run], judgments, sources, plan.entry(run), plan.request)
+            counts = [each for _, each in self._counts(run)]
+            check_prints(self._shared[run], counts, judgments, sources, plan.entry(run), plan.request)
         notes, first = list(plan.notes[run]), None
         for (_, shard), each in zip(own, stored.stored(), strict=True):
             first, notes = first or each.hits, [*notes, *each.notes]
@@ -82,7 +86,7 @@ class FoundRuns:
             raise ValueError("a run has no shards")
         if len(own) > 1:
             shared = self._shared[run] if self._shared else shared_queries(())
-            first = join_hits(stored, shared, self._counts[run], judgments, ties=plan.request.ties, keep=keep)
+            first = join_hits(stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep)
         file = plan.files[own[0][1].file]
         return FoundHits(first, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
