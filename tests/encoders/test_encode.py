@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwell import cli
-from rankwell.encoders import ENCODERS, Settings, load_encoder
+from rankwell.encoders import ENCODERS, Settings, hub, load_encoder
 from rankwell.encoders.runs import write_vectors
 from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
@@ -562,3 +563,27 @@ def test_an_input_beside_the_output_is_never_replaced(folder: Path, monkeypatch,
         assert "e.ids.txt is an input of this command" in capsys.readouterr().err
 
     assert (folder / "e.ids.txt").read_text() == "ship sea\nking queen\n"
+
+
+def test_a_named_model_is_not_waited_for_where_the_hub_cannot_be_reached(folder: Path, monkeypatch, capsys):
+    pytest.importorskip("huggingface_hub")
+    asked: list[bool] = []
+
+    def _load(model: str, *, device: str | None, local_files_only: bool) -> None:
+        asked.append(local_files_only)
+        raise OSError(model)
+
+    bars = SimpleNamespace(is_progress_bar_enabled=bool, disable_progress_bar=bool, enable_progress_bar=bool)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=_load))
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "transformers.utils", SimpleNamespace(logging=bars))
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(hub, "_problem", hub._problem.__wrapped__)
+
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "nobody/no-such-model") == 2
+
+    error = capsys.readouterr().err
+    assert asked == [True]
+    assert "http://127.0.0.1:9 cannot be reached" in error
+    assert "it is neither a folder nor in the cache of models" in error

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rankwell.encoders import Settings, Singles, encoder
+from rankwell.encoders import Settings, Singles, encoder, hub
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.store import Source
 
@@ -94,11 +94,11 @@ def _load(model: str, device: str | None) -> Any:
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        return SentenceTransformer(model, device=device)
+        return SentenceTransformer(model, device=device, local_files_only=hub.is_local(model))
     except (OSError, ValueError, ImportError) as error:
-        what = str(error).strip().splitlines()[0][:200]
+        why = hub.why_not_loaded(model, error)
         raise BadInput(
-            f"{model}: no model of sentence-transformers can be loaded ({what}); name a folder that holds one."
+            f"{model}: no model of sentence-transformers can be loaded ({why}); name a folder that holds one."
         ) from error
     finally:
         if drawn:

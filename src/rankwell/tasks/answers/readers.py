@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.encoders import hub
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.tasks.answers.passages import Answer, Passage, ranked
 
@@ -282,11 +283,13 @@ def _load(model: str, device: str) -> tuple[Any, Any]:
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-        network = AutoModelForQuestionAnswering.from_pretrained(model).to(torch.device(device)).eval()
+        local = hub.is_local(model)
+        tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=local)
+        network = AutoModelForQuestionAnswering.from_pretrained(model, local_files_only=local)
+        network = network.to(torch.device(device)).eval()
     except (OSError, ValueError, ImportError, RuntimeError) as error:
-        what = str(error).strip().splitlines()[0][:200]
-        raise BadInput(f"{model}: no model that reads answers can be loaded ({what}); name a folder that holds one.") from error
+        why = hub.why_not_loaded(model, error)
+        raise BadInput(f"{model}: no model that reads answers can be loaded ({why}); name a folder that holds one.") from error
     finally:
         if drawn:
             logging.enable_progress_bar()
