@@ -48,6 +48,9 @@ def test_without_docids_items_are_places_in_their_query(tmp_path: Path):
         ("x qid:1 1:2\n", "the grade 'x'"),
         ("1e999 qid:1 1:2\n", "not a finite number"),
         ("1 qid:1 a:2\n", "a feature is not a number"),
+        ("1 qid:1 1:2\n1 qid:1 1:2 2:abc\n", r"test\.txt:2: .*a feature is not a number, a colon and a number"),
+        ("1 qid:1 1:2 2:1_0\n", "a feature is not a number"),
+        ("1 qid:1 1:2 2:--1\n", "a feature is not a number"),
         ("1 qid:1 1:2 # docid = a\n1 qid:1 1:2\n", r"test\.txt:2: .* has no docid"),
         ("1 qid:1 1:2 #😀docid = a\n", r"test\.txt:1: .*: the comment names no item; write `docid = item`"),
         ("1 qid:1 1:2 # docid: a\n", r"test\.txt:1: .*: the comment names no item"),
@@ -77,3 +80,8 @@ def test_an_item_that_a_query_has_twice_is_refused_with_both_lines(tmp_path: Pat
         with pytest.raises(DuplicateItem, match="lines 1 and 3"):
             read(place, format="letor")
     assert read_judgments(place, format="letor", duplicates="best").to_dict()["1"] == {"a": 2.0}
+
+
+@pytest.mark.parametrize("value", ["1e-3", "-.5", "+2.", "nan", "Infinity", "-inf"])
+def test_a_feature_that_is_not_read_may_be_any_number(value: str, tmp_path: Path):
+    assert read_ranking(f"{written(tmp_path, f'1 qid:1 1:2 2:{value}')}:1", format="letor").to_dict() == {"1": {"0": 2.0}}
