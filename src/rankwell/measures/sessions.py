@@ -15,7 +15,8 @@ SessionDiscount = Literal["one-plus-log", "shifted-log"]
 @measure(
     "SessionDCG",
     source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based evaluation of multiple-query IR "
-    "sessions; shifted-log: Kanoulas, Carterette, Clough and Sanderson 2011, Evaluating multi-query sessions",
+    "sessions, as in sDCG.py of the TREC 2017 Dynamic Domain track; shifted-log: Kanoulas, Carterette, Clough and Sanderson "
+    "2011, Evaluating multi-query sessions",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="sDCG",
 )
