@@ -241,3 +241,14 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 
     assert "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out" in found.notes
     assert found.summary[0].n == 1
+
+
+def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_them():
+    groups, catalogue = {"a": ["x"], "b": ["y"], "c": ["x"], "d": ["y"], "e": []}, list("abcdef")
+
+    aimed = rw.evaluate_beyond(RUN, ["AWRF@3", "EED@3"], groups=groups, catalogue=catalogue).notes
+    equal = rw.evaluate_beyond(RUN, ["AWRF(target='equal')@3", "EED@3"], groups=groups, catalogue=catalogue).notes
+
+    what = "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has their share (AWRF@3)"
+    assert what in aimed
+    assert not [note for note in equal if "have no group" in note]

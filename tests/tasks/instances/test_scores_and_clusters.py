@@ -72,6 +72,15 @@ def test_given_clusters_are_compared_with_the_labels(tmp_path: Path):
     assert (rows["AMI"].ci_low, rows["AMI"].n, rows["AMI"]["ceiling"], rows["AMI"]["chance"]) == (None, 6, 1.0, 0.0)
 
 
+def test_clusters_of_unknown_images_are_noted(tmp_path: Path):
+    clusters = {f"i{n}": str(n // 3) for n in range(6)} | {"other": "1", "another": "1"}
+
+    notes = evaluate_instances(write_images(tmp_path), embeddings=vectors(6), clusters=clusters, run="v").notes
+
+    what = "v: 2 of 8 images of clusters are not among those evaluated and are ignored, for example 'another'"
+    assert what in notes
+
+
 def test_k_means_of_separate_instances_finds_the_labels(tmp_path: Path):
     corners = np.repeat(np.eye(3), 2, axis=0) + np.arange(18).reshape(6, 3) / 1000
     table = Embeddings([f"i{place}" for place in range(6)], corners)

@@ -209,3 +209,16 @@ def test_the_commands_print_what_python_gives(
     printed = capsys.readouterr().out
     assert str(rw.evaluate_rag("gold.jsonl", "bm25.jsonl")).splitlines()[2] in printed
     assert "CitationR" in printed
+
+
+def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_allow():
+    gold = [{"id": "q", "passages": [{"document": "a", "start": 0, "end": 5}]}]
+    found = [{"id": "q", "chunks": [{"document": "a", "start": 0, "end": 9}]}]
+
+    result = rw.evaluate_rag(gold, found, ["SpanPOmega"], every_chunk=[{"document": "b", "start": 0, "end": 9}])
+    covered = rw.evaluate_rag(gold, found, ["SpanPOmega"], every_chunk=[{"document": "a", "start": 0, "end": 9}])
+
+    what = "1 of 1 questions have gold passages in documents without a chunk in every_chunk, as 'q'; their SpanPOmega is 0"
+    assert what in result.notes
+    assert result["SpanPOmega"] == 0
+    assert not [note for note in covered.notes if "without a chunk" in note]

@@ -48,6 +48,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         lists = ListedRun.of(name, run, inputs.judgments, _depth(measures), options)
         _count(builder, lists)
         aggregates += _keep(builder, undefined, lists, about, measures)
+    _note_ungrouped(builder, about, measures)
     inputs_of, summarised = {each: getattr(options, each) for each in _PLACES}, len(builder.values)
     builder.values += undefined.values
     return builder.results(
@@ -150,6 +151,25 @@ def _keep(
 def _exposure_of(measure: Measure) -> tuple[int | None, Discount]:
     """The cut-off and the discount of a measure of all lists."""
     return measure.cutoff, measure.parameters.get("discount", "none")
+
+
+def _note_ungrouped(builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]) -> None:
+    """Notes items of the catalogue without a group, which are in no group's target."""
+    aimed = [each.label for each in measures if _takes_groups_of_catalogue(each.measure)]
+    if not aimed or about.groups is None or about.in_catalogue is None:
+        return
+    bare = np.flatnonzero(about.in_catalogue & (np.diff(about.groups.offsets)[:-1] == 0))
+    if len(bare):
+        what = f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no group"
+        builder.notes.append(
+            f"{what}, for example {about.items[bare[0]]!r}; no group's target has their share ({', '.join(aimed)})"
+        )
+
+
+def _takes_groups_of_catalogue(measure: Measure) -> bool:
+    """Whether the target of a measure is made of the groups of all items of the catalogue."""
+    given = measure.parameters
+    return given.get("target") == "catalogue" or (measure.name in ("EER", "EEL") and given["by"] == "groups")
 
 
 def _note_undefined(builder: ResultsBuilder, name: str, queries: Sequence[str], undefined: Bools) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Floats, sort_ids
 from rankwell.core.tables.matrices import Scores
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import read_column
 from rankwell.stats import SummaryRow
 from rankwell.stats.partitions import k_means, partition_agreement
@@ -41,6 +41,15 @@ def cluster_rows(run: str, images: Images, clusters: Mapping[str, Any]) -> list[
         SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score") | {"ceiling": 1.0, "chance": chance}
         for name, (value, chance) in measured.items()
     ]
+
+
+def unknown_images(run: str, images: Images, clusters: Mapping[str, Any]) -> list[str]:
+    """The note on clustered images that are not among the images; none where all are."""
+    unknown = sort_ids(set(clusters) - set(images.ids))
+    if not unknown:
+        return []
+    what = f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not among those evaluated"
+    return [f"{what} and are ignored, for example {unknown[0]!r}"]
 
 
 def clusters_of(given: Any, runs: InstanceRuns, images: Images, seed: int) -> dict[str, Mapping[str, Any]]:

@@ -30,7 +30,7 @@ from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
-from rankwell.tasks.instances.clusters import DEFINITIONS, KMEANS, cluster_rows, clusters_of
+from rankwell.tasks.instances.clusters import DEFINITIONS, KMEANS, cluster_rows, clusters_of, unknown_images
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
 from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
@@ -200,6 +200,7 @@ class _InstanceEvaluation:
         found = clusters_of(options.clusters, runs, filtered.images, options.seed)
         for run, clusters in found.items():
             self.abstention.rows.extend(cluster_rows(run, filtered.images, clusters))
+            self.abstention.notes.extend(unknown_images(run, filtered.images, clusters))
         self.abstention.definitions.update(DEFINITIONS)
         made = options.clusters in (KMEANS, [KMEANS])
         return {"clusters": "kmeans (k-means++, 100 iterations)" if made else "given"}

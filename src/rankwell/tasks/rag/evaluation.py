@@ -10,7 +10,7 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, choos
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
@@ -63,6 +63,7 @@ def evaluate_rag(gold: Any, retrieved: Any, *, options: RagOptions, details: boo
         if details:
             columns.append((name, _details(view), None))
             texts |= {_name(each): each.text for each in chain(*chunks, *truth) if each.text is not None}
+    _note_uncovered(builder, measures, queries, truth, every)
     texts_of_queries = [questions[query].text for query in queries]
     return builder.results(
         rules=_rules(builder, convention, measures, options),
@@ -140,6 +141,22 @@ def _measures(
     measures = choose_measures(names, convention)
     check_views((each.measure for each in measures), RetrievedPassages)
     return measures
+
+
+def _note_uncovered(
+    builder: ResultsBuilder,
+    measures: Sequence[LabelledMeasure],
+    queries: Sequence[str],
+    truth: Sequence[Sequence[DocumentPassage]],
+    every: Sequence[DocumentPassage],
+) -> None:
+    """Notes questions whose gold documents have no chunk, for which SpanPOmega is 0, as in chunking_evaluation."""
+    labels = [each.label for each in measures if each.measure.name == "SpanPOmega"]
+    cut = {each.document for each in every}
+    bare = [query for query, gold in zip(queries, truth, strict=True) if gold and cut.isdisjoint(each.document for each in gold)]
+    if labels and bare:
+        what = f"{len(bare)} of {len(queries)} questions have gold passages in documents without a chunk in"
+        builder.notes.append(f"{what} {flag('--chunks', name='every_chunk')}, as {bare[0]!r}; their {labels[0]} is 0")
 
 
 def _count(builder: ResultsBuilder, name: str, queries: Sequence[str], own: Mapping[str, QuestionPassages]) -> None:
