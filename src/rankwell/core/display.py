@@ -24,6 +24,12 @@ class Step:
         return step if result is None else MethodType(step, result)
 
 
+class Heading(str):
+    """The name of a column that tables show as it is, such as the name of a measure."""
+
+    __slots__ = ()
+
+
 class Chart(dict[str, Any]):
     """A Vega-Lite specification, which a notebook draws without any further package; `altair.Chart.from_dict` loads it."""
 

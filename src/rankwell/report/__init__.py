@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
-from rankwell.core.display import DISPLAYS
+from rankwell.core.display import DISPLAYS, Heading
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import MISSING, ValueRows, figure, p_value
 from rankwell.errors import printable
@@ -35,6 +35,7 @@ class Terminal(NamedTuple):
 
 
 PLAIN = Terminal()
+_WORDS = re.compile(r"[a-z0-9_ ]+")
 
 
 class PrintedFigure(str):
@@ -290,7 +291,12 @@ def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
     numeric = [name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
     shown = [_number if number and name != between else visible for number, name in zip(numeric, names, strict=True)]
     cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
-    return Grid([visible(name.replace("_", " ")) for name in names], numeric, cells)
+    return Grid([visible(_heading(name)) for name in names], numeric, cells)
+
+
+def _heading(name: str) -> str:
+    """A column's name for people: words without underscores; a measure's name as it is."""
+    return name if isinstance(name, Heading) or not _WORDS.fullmatch(name) else name.replace("_", " ")
 
 
 def _number(value: Any) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankwell.core.display import Heading
 from rankwell.core.tables import MISSING, figure, p_value
 from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, rules_line, visible
 from rankwell.report.charts import difference_label
@@ -132,7 +133,8 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
             if row["run"] == run:
                 letters = f" {row['letters']}" if row["letters"] else ""
                 attributes = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
-                cells[" ".join([row["measure"], *attributes])] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
+                heading = Heading(" ".join([row["measure"], *attributes]))
+                cells[heading] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
         shown.append(cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {}))
     return shown
 

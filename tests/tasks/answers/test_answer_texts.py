@@ -1,14 +1,17 @@
 """Generated answers by n-grams, vectors and a user's judge: the figures of the libraries, and failures that no grade replaces."""
 
 import json
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import rankwell as rw
+from rankwell.cli import main
 from rankwell.core.registry import parse_measure
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.answers.answer_pairs import Questions, answer_pairs
@@ -126,3 +129,26 @@ def test_vectors_that_are_not_numbers_are_an_error(tmp_path: Path, monkeypatch: 
 
     with pytest.raises(BadInput, match="vector of finite numbers"):
         rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerSimilarity(encoder='bad_vectors:encode')", convention="nq-open")
+
+
+def test_a_zero_vector_of_a_compared_answer_is_refused_with_its_text(monkeypatch: pytest.MonkeyPatch):
+    module = SimpleNamespace(encode=lambda texts: [[float(text != "Lyon"), 0.0] for text in texts])
+    monkeypatch.setitem(sys.modules, "no_direction", module)
+
+    with pytest.raises(BadInput, match=r"no_direction:encode: the vector of 'Lyon' is zero and has no direction"):
+        rw.evaluate_answers(RIGHT, GIVEN, convention="nq-open", measures="AnswerSimilarity(encoder='no_direction:encode')")
+
+
+def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = {"id": "q", "question": "?", "answers": [{"text": "b", "answer_start": 2}]}
+    gold = {"data": [{"paragraphs": [{"context": "a b", "qas": [asked]}]}]}
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    (tmp_path / "said.json").write_text('{"q": "b"}')
+    (tmp_path / "my_judge.py").write_text("def my_grade(question, answer, right):\n    return 1.0\n")
+    line = "answers gold.json said.json -c nq-open --per-query -m"
+    monkeypatch.setattr("sys.argv", ["rankwell", *line.split(), "AnswerJudge(judge='my_judge:my_grade')"])
+
+    assert main() == 0
+
+    assert "\nquery  AnswerJudge(judge='my_judge:my_grade')\n" in capsys.readouterr().out

@@ -55,7 +55,7 @@ def evaluate_answers(
     if options.convention is None:
         plan = replace(plan, options=replace(options, convention=inputs.usual_convention))
         plan.check(predictions)
-    inputs.add_retrieved(plan.options.duplicates or plan.rules.duplicates)
+    inputs.add_retrieved(plan.duplicates)
     return _AnswerEvaluation(plan, inputs, progress).results(details=details)
 
 
@@ -294,11 +294,8 @@ class _AnswerEvaluation:
         plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
         if retriever is not None:
-            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance}
-            if self.options.context_similarity is not None:
-                rules["context_similarity"] = plan.relevance.context_similarity
-                rules["context_threshold"] = plan.relevance.context_threshold
-            rules["ties"] = builder.ties(retriever.ties)
+            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance} | plan.relevance.of_contexts
+            rules |= {"ties": builder.ties(retriever.ties), "duplicates": plan.duplicates}
         if reader is not None:
             rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}
             rules |= libraries(each.measure for each in measures.reader)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.registry import Measure, measure_names, parse_measure
+from rankwell.core.tables.columns import Repeats
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
@@ -63,6 +64,11 @@ class AnswerPlan:
         """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
         missing = self.options.missing or self.rules.missing
         return {"impossible": self.rules.impossible, "missing": missing, "extra": self.options.extra or "ignore"}
+
+    @property
+    def duplicates(self) -> Repeats:
+        """The rule for a document that is listed twice."""
+        return self.options.duplicates or self.rules.duplicates
 
     def check(self, predictions: Any) -> None:
         """Raises BadUsage, before anything is read, where nothing can be judged, and for options that cannot be combined."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,15 @@ class RelevanceRules(NamedTuple):
     ties: TieRule
     k: int
     needs_evidence: bool
+
+    @property
+    def of_contexts(self) -> dict[str, Any]:
+        """The rules of relevance by context, as results record them; none under another relevance."""
+        if self.relevance != "context":
+            return {}
+        if self.context_similarity is None:
+            return {"context_share": self.context_share}
+        return {"context_similarity": self.context_similarity, "context_threshold": self.context_threshold}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.display import Heading
 from rankwell.core.tables import Values
 from rankwell.report import Row, charts
 from rankwell.stats import figure_of
@@ -26,7 +27,7 @@ def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             for each in values:
                 kept = mine & each.counted
                 weights = None if each.weights is None else each.weights[kept]
-                row[each.label] = figure_of(each.values[kept], each.summary, weights) if kept.any() else None
+                row[Heading(each.label)] = figure_of(each.values[kept], each.summary, weights) if kept.any() else None
             rows.append(row)
     return sorted(rows, key=lambda row: (row["run"], row["group"], row["keyword"]))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure
+from rankwell.core.display import Heading
 from rankwell.core.tables import Floats, Values, figure
 from rankwell.stats.bounded_means import interval
 from rankwell.tasks.retrieve import choices
@@ -136,7 +137,7 @@ class SettingsChosen:
             row: dict[str, Any] = {"run": name}
             for each in self._quality:
                 if each.run == name:
-                    row[each.label] = float(np.nanmean(each.values)) if len(each.values) else None
+                    row[Heading(each.label)] = float(np.nanmean(each.values)) if len(each.values) else None
             if self._recalls:
                 known = self._recalls["distance"][place]
                 known = known[~np.isnan(known)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell import report
+from rankwell.core.display import Heading
 from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage, Unfinished
@@ -195,7 +196,7 @@ def _grid(cells: Mapping[tuple[int, str], str], terminal: Terminal, *, gap: int 
     ]
     if terminal.width is not None and 9 + len(words) * (width + 1) > terminal.width:
         rows = [
-            {"k": k, **{word: PrintedFigure(cells.get((k, word), MISSING)) for word in words}}
+            {"k": k, **{Heading(word): PrintedFigure(cells.get((k, word), MISSING)) for word in words}}
             for k in sorted({k for k, _ in cells})
         ]
         return report.render_rows(rows, terminal=terminal).rstrip("\n")

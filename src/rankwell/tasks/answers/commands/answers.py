@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import report
+from rankwell.core.display import Heading
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
@@ -122,7 +123,7 @@ def _questions(result: Results, terminal: Terminal) -> list[str]:
     lines: dict[str, dict[str, dict[str, Any]]] = {}
     for row in result.per_query():
         line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
-        line[row["label"]] = PrintedFigure(figure(row["value"], row["unit"]))
+        line[Heading(row["label"])] = PrintedFigure(figure(row["value"], row["unit"]))
     return [f"{visible(run)}:\n{report.render_rows([*rows.values()], terminal=terminal)}" for run, rows in lines.items()]
 
 

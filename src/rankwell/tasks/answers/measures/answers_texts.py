@@ -84,7 +84,7 @@ def answer_similarity(
 
     encoder: a model of sentence-transformers by name or folder, or `module:function`, of a list of texts an array (texts, d).
     A blank answer is 1 for an impossible question, else 0. population, retrieval: see AnswerEM. Raises BadInput for vectors that
-    are not finite numbers.
+    are not finite numbers, and for a zero one, which has no direction, of a text that is compared.
 
     >>> import sys, types
     >>> sys.modules["vowels"] = types.SimpleNamespace(count=lambda texts: [[text.count(x) for x in "aeiou"] for text in texts])
@@ -103,6 +103,10 @@ def answer_similarity(
         vectors = dict(zip(texts, found / np.where(lengths > 0, lengths, 1), strict=True))
 
     def _cosine(_: str, answer: str, rights: Sequence[str]) -> float:
+        zero = next((text for text in (answer, *rights) if not vectors[text].any()), None)
+        if zero is not None:
+            what = f"{encoder}: the vector of {shown(zero)} is zero and has no direction"
+            raise BadInput(f"{what}; name another encoder, or correct the text.")
         return min(max(float(vectors[answer] @ vectors[right]) for right in rights), 1.0)
 
     return _values(pairs, key, _cosine, population, retrieval, k)
