@@ -664,6 +664,7 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
         (["report", "nowhere"], "nowhere is not a folder"),
         (["report", "."], "has no per_query.parquet"),
         (["report", "{small}", "-o", "{small}/summary.csv/x.html"], "summary.csv is a file, not a folder"),
+        (["report", "{small}", "-o", "{small}/new.csv"], "new.csv has the name of a file of another format, and a page is named"),
         (["report", "{small}", "-o", "{small}/summary.csv"], "is a file, and a page is named *.html; name {small}/summary.html"),
         (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),
         (["report", "{small}", "--documents", "nowhere.tsv"], "no such file"),

@@ -267,6 +267,19 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_logs_of_interleaved_lists_are_of_impressions(browser: Page, tmp_path: Path) -> None:
+    lists = rw.interleave({"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"), method="team-draft")
+    clicks = {"query": ["q", "q"], "item": ["a", "b"], "impression": ["1", "2"]}
+    rw.evaluate_interleaving(lists, clicks).save(tmp_path)
+    write_report([tmp_path], tmp_path / "report.html")
+
+    browser.open(tmp_path / "report.html")
+
+    assert browser.texts("#to-queries span")[0] == "Impressions"
+    assert "quer" not in " ".join(browser.texts("#help dd, #shown, #queries h1")).lower()
+    quiet(browser)
+
+
 def test_pairs_show_their_target_and_similarities_and_nothing_of_lists(browser: Page, tmp_path: Path) -> None:
     names, targets = [f"p{row:02}" for row in range(12)], np.array([0.0, 1.0, 1.0] * 4)
     scored = ScoredPairs(names, targets, targets + np.linspace(0.25, 3.0, 12))

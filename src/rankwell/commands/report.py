@@ -9,6 +9,8 @@ from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, Output
 from rankwell.store import refuse_blocked
 
+_OTHER_FORMATS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex", ".txt", ".xml", ".xlsx", ".pdf", ".png", ".svg")
+
 
 def report(
     *places: str,
@@ -45,8 +47,9 @@ def report(
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
     target = output if output is not None else Path(split_name(places[0])[1])
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        if target.is_file():
-            raise BadUsage(f"{target} is a file, and a page is named *.html; name {target.with_suffix('.html')}, or a folder.")
+        other = "is a file" if target.is_file() else "has the name of a file of another format"
+        if target.is_file() or (target.suffix.lower() in _OTHER_FORMATS and not target.is_dir()):
+            raise BadUsage(f"{target} {other}, and a page is named *.html; name {target.with_suffix('.html')}, or a folder.")
         target /= NAME
     refuse_blocked(target)
     shown = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}

@@ -471,3 +471,12 @@ def test_judged_items_without_embedding_are_noted(tmp_path):
     found = rankwell.agree(vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none")
 
     assert any("1 judged items are not among the embeddings, first 'nowhere'" in note for note in found.notes)
+
+
+def test_runs_have_no_column_of_chance_levels():
+    run = {"q": {"a": 2.0, "b": 1.0}}
+
+    result = rankwell.agree(run, {"other": run}, k=2)
+
+    assert "chance" not in str(result)
+    assert all("chance" not in row for row in result.summary)

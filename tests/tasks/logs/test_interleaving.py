@@ -14,6 +14,7 @@ import pytest
 import rankwell as rw
 from oracles import interleaving as oracle
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.report.page.scripts import query_noun
 from rankwell.tasks.logs.credit import credit
 from rankwell.tasks.logs.interleaving import (
     CreditFunction,
@@ -371,3 +372,13 @@ def test_bad_clicks_are_named_with_their_row(tmp_path: Path, clicks: dict[str, A
 
     with pytest.raises(BadInput, match=message):
         rw.evaluate_interleaving(tmp_path / "lists.jsonl", clicks)
+
+
+def test_the_results_of_clicks_count_impressions():
+    lists = rw.interleave({"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"))
+    clicks = {"query": ["q", "q"], "item": ["a", "b"], "impression": ["1", "2"]}
+
+    result = rw.evaluate_interleaving(lists, clicks)
+
+    assert query_noun(result.task) == ("impression", "impressions")
+    assert result.counts["old"] == {"impressions": 2, "queries": 1}

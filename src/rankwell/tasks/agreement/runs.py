@@ -84,7 +84,7 @@ class RunAgreement:
         for each in self.plans:
             view = pairs if each.measure.entry.view is RankingPairs else pairs.judged(each.gold_depth, each.gains)
             self.builder.keep(name, each.measure, each.label, pairs.queries, each.measure(view), name=each.exact)
-            self.builder.row_attributes.append({"k": each.measure.cutoff, "chance": None})
+            self.builder.row_attributes.append({"k": each.measure.cutoff})
         return pairs
 
     def fields(self, ks: Sequence[int]) -> dict[str, Any]:

@@ -13,12 +13,13 @@ from rankwell.core.options import takes_options
 from rankwell.core.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
-from rankwell.evaluation.results import QUERIES_COUNTED, Results
+from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import Attribute, ComparisonOptions, Origin, Test, compare_values
 from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
 from rankwell.tasks.logs.credit import Credit, credit
 from rankwell.tasks.logs.interleaving import MARKS, METHODS, InterleavedList, Method
+from rankwell.tasks.logs.measures.interleaving import CREDIT, WINS
 from rankwell.tasks.logs.tables import CLICKED, opened_columns
 
 
@@ -95,10 +96,11 @@ def evaluate_interleaving(lists: Any, clicks: Any, *, options: InterleavingTestO
         options=ComparisonOptions(test=test, **{name: each for name, each in vars(options).items() if name not in named}),
         cluster=cluster,
         origin=Origin(
-            rules={"method": method, "counts": {run: {QUERIES_COUNTED: len(found), "queries": len(queries)} for run in runs}},
+            rules={"method": method, "counts": {run: {"impressions": len(found), "queries": len(queries)} for run in runs}},
             notes=notes,
             sources=sources_of({"lists": lists, "clicks": clicks}),
-            better={"Wins": "higher", "Credit": "higher"},
+            better={each.name: each.better for each in (WINS, CREDIT)},
+            protocol="logs",
         ),
     )
 
