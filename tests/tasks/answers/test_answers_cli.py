@@ -128,7 +128,7 @@ def test_the_values_of_single_questions_stand_run_by_run_before_the_means(run: A
         ["q1", "1.0000"],
         ["q2", "0.0000"],
         ["q3", "1.0000"],
-        ["query", "reader", "top1", "f1"],
+        ["query", "reader_top1_f1"],
         # Five characters of the eight that were answered are right, all of the right ones among them.
         ["q1", f"{2 * 5 / (8 + 5):.4f}"],
         ["q2", "0.0000"],

@@ -2,5 +2,6 @@
 // Interleaving: the values are of impressions, without lists.
 
 import {registerView} from "../../report/page/assets/views.js";
+import {say} from "./words.js";
 
-registerView("logs", {});
+registerView("logs", {labels: say.labels});
