@@ -7,7 +7,9 @@ import pytest
 
 import rankwell as rw
 from rankwell.cli import main
+from rankwell.core.catalogue import command_function
 from rankwell.core.figures import FIGURES, find_figures
+from rankwell.core.options import arguments_of
 from rankwell.core.registry import MEASURES, parse_measure
 from rankwell.errors import BadUsage, UnknownName
 
@@ -17,6 +19,7 @@ OF_TABLES = [
     *("Spearman", "Pearson", "Kendall", "MAE", "MSE", "MAE(fit='affine')", "AP", "F1", "Threshold", "MCC", "p50", "p95", "p99"),
     *("first p50", "first request", "encoding", "throughput", "processor", "build", "size", "latency", "Recall"),
     "Recall(by='ids')",
+    "TP/PRED",
 ]
 VIEWS = sorted({each.view.__name__ for each in map(MEASURES.__getitem__, MEASURES)})
 OTHERS = {"rag": "nDCG@1", "agreement": "SpanP@1", "beyond": "SpanP@1", "captions": "SpanP@1", "clips": "AnswerEM", "logs": "AO"}
@@ -26,6 +29,13 @@ OTHERS |= {"retrieve": "SessionDCG", "runs": "Gini@1"}
 
 def test_every_figure_of_a_table_is_in_the_list_of_measures():
     assert sorted(FIGURES) == sorted(OF_TABLES)
+
+
+def test_what_prints_a_figure_is_a_command_with_that_option():
+    for printed in {each for name in FIGURES for each in FIGURES[name].printed_by}:
+        words, _, option = printed.partition(" --")
+        known = [flag for each in arguments_of(command_function(tuple(words.split()))) for flag in each.flags]
+        assert not option or f"--{option}" in known, printed
 
 
 @pytest.mark.parametrize("name", OF_TABLES)
@@ -53,7 +63,7 @@ def test_the_label_of_a_table_names_its_figure(label: str, name: str):
     assert [each.name for each in find_figures(label)] == [name]
 
 
-@pytest.mark.parametrize(("name", "printed_by"), [("NMI", "instances --clusters"), ("nAUC", "evaluate --confidence")])
+@pytest.mark.parametrize(("name", "printed_by"), [("NMI", "instances evaluate --clusters"), ("nAUC", "evaluate --confidence")])
 def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it(name: str, printed_by: str):
     with pytest.raises(UnknownName, match=rf"{name} .* figure of a whole collection.*`rankwell {printed_by}`.* prints? it\."):
         parse_measure(name)

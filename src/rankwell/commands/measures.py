@@ -101,7 +101,7 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         parts.extend(_section(entry) for entry in mine)
     parts.append(
         "# Figures of whole collections\n\nOne number of all queries, vectors or clicks, which a command prints beside its "
-        "measures; there is no value per query, and `--measure` does not request it.\n"
+        "measures. Commands other than those that print it do not know it as a measure.\n"
     )
     for family in sorted({_family(figure) for figure in of_collections}):
         mine = [figure for figure in of_collections if _family(figure) == family]

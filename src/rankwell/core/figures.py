@@ -14,8 +14,8 @@ class CollectionFigure(NamedTuple):
     """A figure as its file declares it.
 
     text: its definition, with names in braces for what a call decides; words: what these stand for in general.
-    printed_by: the command lines that print it, without `rankwell`, as in `instances --clusters`. aliases: labels that stand for
-    it in tables. example: a worked example, empty for what only a clock gives.
+    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate --clusters`. aliases: labels that
+    stand for it in tables. example: a worked example, empty for what only a clock gives.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 from rankwell.core.figures import add_figure
 
-_PRINTED_BY = ("evaluate --confidence", "instances --confidence")
+_PRINTED_BY = ("evaluate --confidence", "instances evaluate --confidence")
 _WORDS = {
     "measure": "M",
     "by": "by a confidence of each query (M: the measure)",

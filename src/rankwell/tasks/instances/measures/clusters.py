@@ -13,13 +13,13 @@ NMI = add_figure(
     "NMI",
     "Mutual information of clusters and labels over the mean of both entropies.",
     source=_SOURCE,
-    printed_by=("instances --clusters",),
+    printed_by=("instances evaluate --clusters",),
     example=_EXAMPLE.format(name="nmi", value="0.4787"),
 )
 AMI = add_figure(
     "AMI",
     "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 for the labels.",
     source=_SOURCE,
-    printed_by=("instances --clusters",),
+    printed_by=("instances evaluate --clusters",),
     example=_EXAMPLE.format(name="ami", value="0.3552"),
 )
