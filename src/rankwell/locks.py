@@ -43,7 +43,8 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
         command = command if len(command) <= _LONGEST else f"{command[:_LONGEST]} …"
         since = time.strftime("%Y-%m-%d %H:%M:%S %z")
         holder = f"process {os.getpid()} on {platform.node()} ({command}), since {since}"
-        os.write(handle, holder.encode("utf-8", "backslashreplace"))
+        with suppress(OSError):  # the name of the holder is not worth an error on a full disk
+            os.write(handle, holder.encode("utf-8", "backslashreplace"))
         yield
     finally:
         del _HELD[path]

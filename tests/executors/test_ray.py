@@ -2,10 +2,8 @@
 
 import json
 import os
-import platform
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -210,50 +208,11 @@ def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pyte
         search(folder, "ray")
 
 
-def test_a_cluster_that_cannot_be_reached_is_refused_at_once(folder: Path):
-    pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-
-    with pytest.raises(BadUsage, match=rf"executor='ray:127\.0\.0\.1:{port}': the cluster cannot be joined"):
-        search(folder, f"ray:127.0.0.1:{port}")
-
-
 def test_ray_that_is_missing_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", None)
 
     with pytest.raises(MissingExtra, match=r"pip install 'rankwell\[ray\]'"):
         search(folder, "ray")
-
-
-class ClusterOfOtherVersion:
-    """What the executor uses of Ray, with one node whose rankwell is another one."""
-
-    __version__ = "2.60"
-
-    def nodes(self):
-        return [{"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1"}, {"Alive": False}]
-
-    def remote(self, function):
-        return self
-
-    def options(self, **_):
-        return SimpleNamespace(remote=lambda name, argument: (name, argument))
-
-    def get(self, reference, timeout):
-        assert reference == ("rankwell.executors.ray:versions", "")
-        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
-
-
-def test_another_version_on_a_node_is_refused_with_the_name_of_the_node(monkeypatch: pytest.MonkeyPatch):
-    cluster = ClusterOfOtherVersion()
-    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
-    for name, module in (("ray", cluster), ("ray.util", strategies), ("ray.util.scheduling_strategies", strategies)):
-        monkeypatch.setitem(sys.modules, name, module)
-
-    with pytest.raises(BadUsage, match=rf"the node node-1 has rankwell 0\.0\.1, this machine {rankwell.__version__}; install"):
-        executor_ray._refuse_other_versions(cluster)
 
 
 def test_gpus_that_no_node_has_are_refused():

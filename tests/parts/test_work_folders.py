@@ -3,9 +3,6 @@
 import errno
 import json
 import os
-import shutil
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +10,9 @@ import pytest
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage
-from rankwell.locks import locked
 from rankwell.parts import places
-from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
-from rankwell.parts.work import MOST_RECORD, WorkFolder
+from rankwell.parts.work import MOST_RECORD
 from rankwell.store import Source
 
 
@@ -64,68 +59,6 @@ def test_parts_that_are_done_are_not_computed_again(files: Path):
 
     assert search(files) == expected
     assert {name: (files / "work" / name).stat().st_ino for name in before} == before
-
-
-DAMAGE: dict[str, Callable[[Path], object]] = {
-    "missing": lambda folder: (folder / "part-00001.npy").unlink(),
-    "empty": lambda folder: (folder / "part-00001.npy").write_bytes(b""),
-    "shortened": lambda folder: os.truncate(folder / "part-00001.npy", 100),
-    "changed": lambda folder: flip(folder / "part-00001.npy"),
-    "without record": lambda folder: (folder / "part-00001.json").unlink(),
-    "half a record": lambda folder: os.truncate(folder / "part-00001.json", 30),
-    "changed, without record": lambda folder: (flip(folder / "part-00001.npy"), (folder / "part-00001.json").unlink()),
-}
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_part_is_made_again(files: Path, damage: str):
-    expected = search(files)
-    DAMAGE[damage](files / "work")
-
-    assert search(files) == expected
-    assert names(files / "work") == [*PARTS, "plan.json"]
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_part_is_listed_as_missing_for_an_array(files: Path, damage: str):
-    search(files)
-    DAMAGE[damage](files / "work")
-
-    with pytest.raises(rankwell.Unfinished, match="1 of 3 parts are missing: 1; submit them"):
-        search(files, executor="array")
-
-
-def copy_parts(files: Path) -> None:
-    search(files, "other", k=5)
-    for suffix in ("json", "npy"):
-        shutil.copy(files / "other" / f"part-00001.{suffix}", files / "work")
-
-
-def rename_record(files: Path) -> None:
-    (files / "work" / "part-00001.json").write_bytes((files / "work" / "part-00002.json").read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (copy_parts, r"part-00001\.json is part 1 of another plan; remove it and part-00001\.npy"),
-        (rename_record, r"part-00001\.json is the record of part 2; remove it"),
-        (lambda files: (files / "work" / "part-00007.npy").write_bytes(b"x"), r"part-00007\.npy is not a part of this plan"),
-        (lambda files: (files / "work" / "part-1.json").write_bytes(b"x"), r"part-1\.json is not a part of this plan"),
-    ],
-)
-def test_a_foreign_part_is_an_error(files: Path, change: Callable[[Path], None], message: str):
-    search(files)
-    change(files)
-
-    with pytest.raises(BadInput, match=message):
-        search(files)
 
 
 @pytest.mark.parametrize(
@@ -192,23 +125,6 @@ def test_a_plan_of_another_version_is_refused(files: Path):
         compute_part(files / "work", 0)
 
 
-def test_a_folder_of_other_files_is_refused_and_left_alone(files: Path):
-    (files / "work").mkdir()
-    (files / "work" / "thesis.tex").write_text("x")
-
-    with pytest.raises(BadUsage, match=r"has no plan, but other files \('thesis\.tex'\)"):
-        search(files)
-
-    assert names(files / "work") == ["thesis.tex"]
-
-
-def test_two_drivers_on_one_folder_are_refused(files: Path):
-    search(files)
-
-    with locked(files / "work"), ThreadPoolExecutor(1) as other, pytest.raises(BadUsage, match="is being written by process"):
-        other.submit(search, files).result()
-
-
 def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(files: Path, monkeypatch: pytest.MonkeyPatch):
     def no_links(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
@@ -236,32 +152,6 @@ def test_two_digests_of_one_part_are_an_error(files: Path, monkeypatch: pytest.M
 
     with pytest.raises(BadInput, match="are one part with two digests"):
         search(files)
-
-
-def test_a_part_outside_the_plan_is_refused(files: Path):
-    search(files)
-
-    with pytest.raises(BadUsage, match=r"part 3 is outside the plan of .*; its parts are 0 to 2"):
-        compute_part(files / "work", 3)
-
-
-def test_a_full_disk_is_an_error_of_the_part_and_leaves_no_half_of_it(files: Path, monkeypatch: pytest.MonkeyPatch):
-    search(files)
-    (files / "work" / "part-00001.json").unlink()
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("rankwell.parts.places.write_draft", full)
-        with pytest.raises(BadUsage, match="No space left on device; free some space, and run the command again"):
-            search(files)
-
-    work = WorkFolder(files / "work", read_plan(files / "work"))
-    assert work.states().missing == [1]
-    assert "No space left" in work.states().failed[1]
-    search(files)
-    assert names(files / "work") == [*PARTS, "plan.json"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="processes are found by number on POSIX")

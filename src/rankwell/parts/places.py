@@ -1,6 +1,7 @@
 """The places of work folders: files that appear whole or not at all, and once, in a folder or in a bucket."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import platform
@@ -20,6 +21,8 @@ Puts = Literal["refused", "unique"]
 Write = Callable[[BinaryIO], None]
 
 _DRAFT = ".draft-"
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""Errors of a disk, or a quota, that is full."""
 
 
 class Written(NamedTuple):
@@ -194,7 +197,9 @@ def probe(place: WorkPlace) -> Puts:
     name = f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         return "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
-    except (OSError, BadInput):  # such as a service without conditions
+    except (OSError, BadInput) as error:  # such as a service without conditions
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise
         return "unique"
     finally:
         with contextlib.suppress(OSError, BadInput):
@@ -240,6 +245,9 @@ def draft_beside(path: Path) -> Generator[Path]:
     draft = path.with_name(f"{_DRAFT}{_host()}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield draft
+    except OSError as error:
+        error.filename = error.filename if error.filename not in (None, str(draft)) else str(path.parent)
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

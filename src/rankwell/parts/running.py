@@ -1,6 +1,5 @@
 """Parts computed by whoever is called with the name of a function here and one JSON string; and a plan brought to its end."""
 
-import errno
 import json
 import time
 import traceback
@@ -11,7 +10,7 @@ from typing import Any
 from rankwell import errors
 from rankwell.errors import BadUsage, RankwellError, flag
 from rankwell.executors import Run
-from rankwell.parts.places import place_of
+from rankwell.parts.places import FULL, place_of
 from rankwell.parts.plans import read_plan
 from rankwell.parts.progress import Progress, shown_progress
 from rankwell.parts.signs import StallWatch, working
@@ -70,7 +69,7 @@ def _refused(work: WorkFolder, index: int, what: str) -> BadUsage:
 
 def _reason(error: OSError) -> str:
     text = error.strerror or str(error)
-    return f"{text}; free some space, and run the command again" if error.errno == errno.ENOSPC else text
+    return f"{text}; free some space, and run the command again" if error.errno in FULL else text
 
 
 def complete(

@@ -1,0 +1,563 @@
+"""Bad input of work in parts, one table for all kinds: what is wrong, the exit code and the sentence; nothing is half-written."""
+
+import contextlib
+import errno
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import rankwell
+from benches import TOML, make_bench
+from buckets import SECRET, bucket
+from rankwell.cli import main
+from rankwell.locks import locked
+from rankwell.store import remote
+from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
+
+ROWS = 90
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def vectors(rows: int, dimensions: int, seed: int) -> Any:
+    return np.random.default_rng(seed).integers(1, 9, size=(rows, dimensions)).astype(np.float32)
+
+
+def write_vectors(folder: str, rows: int, dimensions: int) -> None:
+    """A table in three shards with ids."""
+    Path(folder).mkdir()
+    whole = vectors(rows, dimensions, rows)
+    for shard in range(3):
+        some = slice(rows * shard // 3, rows * (shard + 1) // 3)
+        np.save(f"{folder}/part-{shard}.npy", whole[some])
+        ids = "".join(f"{folder}-{row}\n" for row in range(some.start, some.stop))
+        Path(f"{folder}/part-{shard}.ids.txt").write_text(ids)
+
+
+def searched() -> list[str]:
+    write_vectors("base", ROWS, 4)
+    np.save("queries.npy", vectors(5, 4, 1))
+    return ["search", "base", "queries.npy", "-k", "4", "-o", "{}/found.run", "--shards", "3"]
+
+
+def captioned() -> list[str]:
+    np.save("captions.npy", vectors(60, 5, 2))
+    np.save("videos.npy", vectors(20, 5, 3))
+    Path("positives.json").write_text(json.dumps([[caption % 20] for caption in range(60)]))
+    tables = ["--queries", "captions.npy", "--gallery", "videos.npy", "--positives", "positives.json"]
+    return ["captions", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
+
+
+def evaluated() -> list[str]:
+    write_judgments(Path("qrels.txt"))
+    write_shards(Path("run"), ".run", scattered(rows_of()), 3)
+    return ["evaluate", "qrels.txt", "run", "-m", "RR", "-o", "{}/found", "--shards", "3"]
+
+
+def encoded() -> list[str]:
+    texts = "".join(f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(90))
+    Path("texts.jsonl").write_text(texts)
+    model = ["--model", "tfidf-svd:4", "--fit", "texts.jsonl", "--batch-size", "1"]
+    return ["encode", "texts.jsonl", *model, "-o", "{}/found.npy", "--shards", "3"]
+
+
+def benched() -> list[str]:
+    runs_alone = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
+    return ["bench", str(make_bench(Path("inputs"), runs_alone)), "-o", "{}/found"]
+
+
+JOBS: dict[str, Callable[[], list[str]]] = {
+    "search": searched, "captions": captioned, "evaluate": evaluated, "encode": encoded, "bench": benched,
+}  # fmt: skip
+
+
+class Room:
+    """A folder with the inputs of a job, its finished work and its output, which every case gets anew."""
+
+    def __init__(self, folder: Path, job: str) -> None:
+        self.folder, self._saved = folder, folder.with_name(f"{folder.name}-saved")
+        folder.mkdir()
+        with contextlib.chdir(folder):
+            self.words = self._words = JOBS[job]()
+            code, error = self.run("one")
+        assert code == 0, error
+        shutil.copytree(folder, self._saved)
+
+    def renew(self) -> None:
+        """Everything as it was, times included, which plans know."""
+        shutil.rmtree(self.folder)
+        shutil.copytree(self._saved, self.folder)
+        self.words = list(self._words)
+
+    def run(self, output: str, *more: str) -> tuple[int, str]:
+        """The job's command: exit code, and standard error."""
+        return typed(*(word.format(output) for word in self.words), "--work", "work", *more)[::2]
+
+    @property
+    def suffix(self) -> str:
+        """That of files of parts."""
+        return next(path.suffix for path in Path("work").glob("part-00001.*") if path.suffix != ".json")
+
+    @property
+    def parts(self) -> int:
+        """Number of parts."""
+        return json.loads(Path("work/plan.json").read_text())["parts"]
+
+    @property
+    def part(self) -> Path:
+        """The file of part 1."""
+        return Path(f"work/part-00001{self.suffix}")
+
+
+def typed(*words: str) -> tuple[int, str, str]:
+    """What a user sees who types this: exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setattr("sys.argv", ["rankwell", *words])
+        code = main()
+    return code, out.getvalue(), err.getvalue()
+
+
+def files(folder: str) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def rooms(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Room]:
+    made: dict[str, Room] = {}
+
+    def _room(job: str) -> Room:
+        if job not in made:
+            made[job] = Room(tmp_path_factory.mktemp("bad") / job, job)
+        made[job].renew()
+        return made[job]
+
+    return _room
+
+
+@pytest.fixture
+def room(rooms: Callable[[str], Room], job: str, monkeypatch: pytest.MonkeyPatch) -> Room:
+    found = rooms(job)
+    monkeypatch.chdir(found.folder)
+    return found
+
+
+def expect_one_sentence(code: int, error: str, sentence: str) -> None:
+    """Exit code 2, the sentence alone, no output, and no unfinished file."""
+    assert code == 2, error
+    assert re.search(sentence, error), error
+    assert len(error.splitlines()) == 1
+    assert error.startswith("rankwell: ")
+    assert not Path("two").exists() or not files("two")
+    assert not [path for path in Path().rglob(".*") if path.is_file()]
+
+
+def jobs(*marks: pytest.MarkDecorator) -> pytest.MarkDecorator:
+    """Search every day, the others with these marks: most of what is tested is the same code."""
+    return pytest.mark.parametrize("job", [pytest.param(job, marks=[] if job == "search" else marks) for job in JOBS])
+
+
+every_job, every_job_in_full = jobs(pytest.mark.slow), jobs(pytest.mark.slow, pytest.mark.server)
+
+
+# ---- parts that are not what they were: made again, or listed as missing ---------------------------------------------------
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def without_record(room: Room) -> None:
+    room.part.with_suffix(".json").unlink()
+
+
+DAMAGE: dict[str, tuple[Callable[[Room], object], str]] = {
+    "missing": (lambda room: room.part.unlink(), r"part-00001\S+ is missing"),
+    "empty": (lambda room: room.part.write_bytes(b""), r"part-00001\S+ has 0 bytes, its record says \d+"),
+    "shortened": (lambda room: os.truncate(room.part, 100), r"part-00001\S+ has 100 bytes, its record says \d+"),
+    "changed": (lambda room: flip(room.part), r"part-00001\S+ is not what its record says"),
+    "renamed": (lambda room: room.part.rename("part-00001"), r"part-00001\S+ is missing"),
+    "without record": (without_record, ""),
+    "half a record": (lambda room: os.truncate(room.part.with_suffix(".json"), 30), r"part-00001\.json is damaged"),
+    "changed, without record": (lambda room: (flip(room.part), without_record(room)), ""),
+}
+
+
+@every_job_in_full
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_part_is_listed_for_an_array(room: Room, damage: str):
+    breaks, why = DAMAGE[damage]
+    breaks(room)
+
+    code, error = room.run("two", "--executor", "array")
+
+    assert code == 5, error
+    assert re.search(rf"1 of {room.parts} parts are missing: 1; submit them, then run this command again", error)
+    assert not why or re.search(f"part 1 is damaged: {why}", error), error
+    assert not Path("two").exists()
+
+
+@every_job_in_full
+@pytest.mark.parametrize("damage", [pytest.param(each, marks=[] if each == "changed" else pytest.mark.slow) for each in DAMAGE])
+def test_a_damaged_part_is_made_again(room: Room, damage: str):
+    DAMAGE[damage][0](room)
+    names = sorted(path.name for path in Path("work").iterdir() if path.name.startswith("part-"))
+
+    code, error = room.run("two")
+
+    assert code == 0, error
+    assert files("two") == files("one")
+    assert len(names) <= len([path for path in Path("work").iterdir() if path.name.startswith("part-")]) == 2 * room.parts
+
+
+# ---- work folders that are not those of the command ------------------------------------------------------------------------
+
+
+def foreign(room: Room) -> None:
+    """A part of another plan of as many parts."""
+    record = json.loads(room.part.with_suffix(".json").read_text())
+    room.part.with_suffix(".json").write_text(json.dumps({**record, "plan": "0123456789abcdef"}))
+
+
+def other_number(_: Room) -> None:
+    Path("work/part-00001.json").write_bytes(Path("work/part-00000.json").read_bytes())
+
+
+def other_version(_: Room) -> None:
+    plan = Path("work/plan.json")
+    plan.write_text(plan.read_text().replace(f'"rankwell": "{rankwell.__version__}"', '"rankwell": "9.9"'))
+
+
+def touched(_: Room) -> None:
+    """An input of every job with another time."""
+    path = next(
+        path for path in sorted(Path().rglob("*")) if path.suffix in (".npy", ".txt", ".jsonl") and "one" not in path.parts
+    )
+    os.utime(path, ns=(1, 1))
+
+
+class Refused(NamedTuple):
+    """A row of the table. breaks: how. sentence: that is expected."""
+
+    breaks: Callable[[Room], object]
+    sentence: str
+
+
+FOLDERS: dict[str, Refused] = {
+    "a foreign part": Refused(foreign, r"work/part-00001\.json is part 1 of another plan; remove it and part-00001"),
+    "the record of another part": Refused(other_number, r"work/part-00001\.json is the record of part 0; remove it"),
+    "a part beyond the plan": Refused(
+        lambda room: Path(f"work/part-00077{room.suffix}").write_bytes(b"x"), r"part-00077\.\w+ is not a part of this plan"
+    ),
+    "a part by another name": Refused(
+        lambda room: room.part.rename(f"work/part-1{room.suffix}"), r"part-1\.\w+ is not a part of this plan"
+    ),
+    "a damaged plan": Refused(lambda _: os.truncate("work/plan.json", 40), r"plan\.json"),
+    "an empty plan": Refused(lambda _: os.truncate("work/plan.json", 0), r"plan\.json"),
+    "a plan of another version": Refused(other_version, r"the plan is of rankwell 9\.9, this is .*; install the same version"),
+    "no plan, but other files": Refused(lambda _: Path("work/plan.json").unlink(), r"work has no plan, but other files"),
+    "an input that has changed": Refused(touched, r" has changed \(modified|since the plan was written"),
+}
+
+
+@every_job_in_full
+@pytest.mark.parametrize("case", FOLDERS)
+@pytest.mark.parametrize("executor", ["here", "array"])
+def test_a_folder_of_other_work_is_one_sentence_and_stays_as_it_was(room: Room, case: str, executor: str):
+    FOLDERS[case].breaks(room)
+    before = files("work")
+
+    code, error = room.run("two", "--executor", executor)
+
+    expect_one_sentence(code, error, FOLDERS[case].sentence)
+    assert files("work") == before
+
+
+@every_job
+def test_two_drivers_on_one_folder_are_one_sentence(room: Room):
+    without_record(room)
+    before = files("work")
+
+    with locked(Path("work")), ThreadPoolExecutor(1) as other:
+        code, error = other.submit(room.run, "two").result()
+
+    assert code == 2
+    assert f"work is being written by process {os.getpid()} on " in error
+    assert len(error.splitlines()) == 1
+    assert not Path("two").exists()
+    assert files("work").keys() == before.keys()
+
+
+@every_job
+def test_an_index_outside_the_plan_is_one_sentence(room: Room):
+    before = files("work")
+
+    for index in (room.parts, 10**9):
+        code, _, error = typed("part", "work", str(index))
+        expect_one_sentence(code, error, rf"part {index} is outside the plan of work; its parts are 0 to {room.parts - 1}\.")
+
+    assert files("work") == before
+
+
+@every_job
+def test_no_space_is_one_sentence_and_what_is_done_stays(room: Room, monkeypatch: pytest.MonkeyPatch):
+    without_record(room)
+    kept = {name: content for name, content in files("work").items() if not name.startswith("part-00001")}
+
+    def _full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rankwell.parts.places.write_draft", _full)
+        code, error = room.run("two")
+    left = files("work")
+    status = typed("part", "work", "--status")[1]
+
+    expect_one_sentence(code, error, "work: No space left on device; free some space, and run the command again")
+    assert {name: content for name, content in left.items() if not name.startswith("part-00001")} == kept
+    assert "work: No space left on device; free some space" in status.splitlines()[2]
+    assert "missing  1\n" in status
+    assert room.run("two")[0] == 0
+    assert files("two") == files("one")
+
+
+# ---- inputs that no part can use -------------------------------------------------------------------------------------------
+
+
+def save(name: str, change: Callable[[Any], Any]) -> None:
+    np.save(name, change(np.load(name)))
+
+
+def put(row: int, value: float) -> Callable[[Any], Any]:
+    def _change(table: Any) -> Any:
+        table[row] = value
+        return table
+
+    return _change
+
+
+def all_empty(_: Room) -> None:
+    for shard in range(3):
+        save(f"base/part-{shard}.npy", lambda table: table[:0])
+        Path(f"base/part-{shard}.ids.txt").write_text("")
+
+
+def append(name: str, text: str) -> None:
+    with Path(name).open("a") as stream:
+        stream.write(text)
+
+
+def judged_twice(_: Room) -> None:
+    """A judged item of a query that the first file has, in the last one as well."""
+    judged = {tuple(line.split()[:3:2]) for line in Path("qrels.txt").read_text().splitlines()}
+    lines = Path("run/part-000.run").read_text().splitlines()
+    append("run/part-002.run", next(line for line in lines if tuple(line.split()[:3:2]) in judged) + "\n")
+
+
+INPUTS: dict[tuple[str, str], Refused] = {
+    ("search", "a shard of other dimensions"): Refused(
+        lambda _: save("base/part-2.npy", lambda table: table[:, :3]), r"base/part-2\.npy has 3 dimensions, .*base/part-0\.npy 4"
+    ),
+    ("search", "a shard of other numbers"): Refused(
+        lambda _: save("base/part-2.npy", lambda table: table.astype(np.float64)),
+        r"base/part-2\.npy has float64 numbers, .*base/part-0\.npy float32",
+    ),
+    ("search", "an id in two shards"): Refused(
+        lambda _: Path("base/part-2.ids.txt").write_text("base-3\n" + "".join(f"base-{row}\n" for row in range(61, 90))),
+        r"id 'base-3' appears in .*base/part-0\.ids\.txt and in .*base/part-2\.ids\.txt",
+    ),
+    ("search", "ids for some shards"): Refused(
+        lambda _: Path("base/part-1.ids.txt").unlink(), r"base/part-0\.npy has ids and .*base/part-1\.npy none"
+    ),
+    ("search", "NaN in the last shard"): Refused(
+        lambda _: save("base/part-2.npy", put(29, np.nan)), r"row 89, row 29 of .*base/part-2\.npy.*: number 0 is nan"
+    ),
+    ("search", "shards that are all empty"): Refused(all_empty, r"base: there is no vector in it; expected at least one"),
+    ("search", "queries of other dimensions"): Refused(
+        lambda _: save("queries.npy", lambda table: table[:, :3]), r"the queries have 3 dimensions, the items 4"
+    ),
+    ("search", "a shard cut in the middle"): Refused(lambda _: os.truncate("base/part-2.npy", 200), r"base/part-2\.npy"),
+    ("captions", "NaN in the last shard"): Refused(
+        lambda _: save("videos.npy", put(19, np.nan)), r"item vectors, .*videos\.npy, row 19: number 0 is nan"
+    ),
+    ("captions", "tables of other dimensions"): Refused(
+        lambda _: save("videos.npy", lambda table: table[:, :4]), r"the queries have 5 dimensions, the items 4"
+    ),
+    ("captions", "a zero vector"): Refused(
+        lambda _: save("captions.npy", put(59, 0)), r"query vectors, .*captions\.npy, row 59: the vector is zero"
+    ),
+    ("evaluate", "a judged item twice in two files"): Refused(
+        judged_twice, r"run/part-002\.run.*run/part-000\.run|run/part-000\.run.*run/part-002\.run"
+    ),
+    ("evaluate", "NaN in the last file"): Refused(
+        lambda _: append("run/part-002.run", "q3 Q0 d1 1 nan tag\n"), r"run/part-002\.run.*nan"
+    ),
+    ("evaluate", "an empty file"): Refused(lambda _: os.truncate("run/part-001.run", 0), r"run/part-001\.run.* empty"),
+    ("evaluate", "a file of another format"): Refused(
+        lambda _: Path("run/part-001.run").write_text("query,item,score\nq3,d1,1\n"), r"run/part-001\.run"
+    ),
+    ("encode", "an id twice"): Refused(lambda _: append("texts.jsonl", '{"_id": "3", "text": "x"}\n'), r"texts\.jsonl.*'3'"),
+    ("encode", "no text"): Refused(lambda _: os.truncate("texts.jsonl", 0), r"texts\.jsonl"),
+    ("encode", "a line that is no text"): Refused(lambda _: append("texts.jsonl", "x\n"), r"texts\.jsonl:91: "),
+    ("bench", "a run that is gone"): Refused(lambda _: next(Path("inputs").rglob("*.run")).unlink(), r"\.run"),
+    ("bench", "an unknown key"): Refused(lambda _: append("inputs/bench.toml", "\n[surprise]\n"), r"surprise"),
+}
+
+
+@pytest.mark.parametrize(("job", "case"), INPUTS)
+@pytest.mark.parametrize("executor", ["here", pytest.param("processes:2", marks=(pytest.mark.slow, pytest.mark.server))])
+def test_inputs_that_no_part_can_use_are_one_sentence(room: Room, job: str, case: str, executor: str):
+    shutil.rmtree("work")
+    INPUTS[job, case].breaks(room)
+
+    code, error = room.run("two", "--executor", executor)
+
+    expect_one_sentence(code, error, INPUTS[job, case].sentence)
+    assert not Path("work/plan.json").exists() or not list(Path("work").rglob("*.npy.*"))
+
+
+@pytest.mark.parametrize(
+    ("job", "more", "sentence"),
+    [
+        ("search", ["-k", "0"], r"k is 0; a search is for one item or more|-k.*0"),
+        ("search", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("search", ["--memory", "10"], r"--memory 10: one vector and one list take \d+ bytes; give more"),
+        ("search", ["--memory", "much"], r"--memory 'much': expected a size such as 500M or 8G"),
+        ("search", ["--executor", "proceses"], r"did you mean 'processes'"),
+        ("search", ["--executor", "processes:0"], r"expected a positive integer behind the colon, as in processes:4"),
+        ("captions", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("evaluate", ["--shards", "0"], r"--shards 0; expected a positive integer"),
+        ("encode", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+    ],
+)
+def test_options_that_no_work_has_are_one_sentence(room: Room, job: str, more: list[str], sentence: str):
+    shutil.rmtree("work")
+    room.words = [word for at, word in enumerate(room.words) if not {*room.words[max(0, at - 1) : at + 1]} & {more[0]}]
+
+    code, error = room.run("two", *more)
+
+    expect_one_sentence(code, error, sentence)
+    assert not Path("work").exists()
+
+
+@pytest.mark.parametrize("job", ["search"])
+@pytest.mark.parametrize("k", [25, 35, 200])
+def test_k_beyond_a_shard_and_beyond_all_gives_the_bytes_of_one_process(room: Room, job: str, k: int):
+    shutil.rmtree("work")
+    room.words[room.words.index("-k") + 1] = str(k)
+    alone = [word for word in room.words if word not in ("--shards", "3")]
+
+    assert room.run("two") == (0, typed(*(word.format("three") for word in alone))[2].replace("three", "two"))
+
+    assert files("two") == files("three")
+
+
+@pytest.mark.parametrize("job", ["search"])
+def test_one_empty_shard_is_allowed(room: Room, job: str):
+    shutil.rmtree("work")
+    save("base/part-1.npy", lambda table: table[:0])
+    Path("base/part-1.ids.txt").unlink()
+    Path("base/part-1.ids.json").write_text("[]")
+
+    assert room.run("two")[0] == 0
+    assert "base-40" not in Path("two/found.run").read_text()
+
+
+# ---- machines and services -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    with bucket(monkeypatch) as found:
+        yield found
+
+
+@pytest.mark.parametrize("job", ["search"])
+@pytest.mark.parametrize("what", ["the items", "the work folder"])
+def test_expired_credentials_are_one_sentence_without_them(room: Room, job: str, s3: Any, what: str):
+    if what == "the items":
+        stored = s3.put("base.npy", Path("base/part-0.npy").read_bytes())
+        words = ["search", stored, "queries.npy", "-o", "two/found.run", "--work", "new"]
+    else:
+        stored = "s3://bucket/work"
+        words = ["search", "base", "queries.npy", "-o", "two/found.run", "--shards", "3", "--work", stored]
+    assert typed(*words, "--executor", "array")[0] == 0
+    remote.forget()
+    s3.mode = "expired"
+
+    code, _, error = typed(*words)
+
+    expect_one_sentence(code, error, rf"{stored}\S*: access is refused; check the credentials in the environment .* have expired")
+    assert SECRET not in error
+
+
+@every_job_in_full
+def test_a_ray_cluster_that_cannot_be_reached_is_one_sentence(room: Room):
+    pytest.importorskip("ray")
+    without_record(room)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    code, error = room.run("two", "--executor", f"ray:127.0.0.1:{port}")
+
+    expect_one_sentence(code, error, rf"--executor ray:127\.0\.0\.1:{port}: the cluster cannot be joined \(.*; check the address")
+
+
+class ClusterOfOtherVersion(SimpleNamespace):
+    """What the executor uses of Ray, with one node whose rankwell is another one."""
+
+    __version__ = "2.60"
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, **_: Any) -> None: ...
+
+    def shutdown(self) -> None: ...
+
+    def nodes(self) -> list[dict[str, Any]]:
+        node = {"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1", "Resources": {"CPU": 8, "memory": 1 << 40}}
+        return [node, {"Alive": False}]
+
+    def remote(self, _: object) -> Any:
+        return self
+
+    def options(self, **_: Any) -> Any:
+        return SimpleNamespace(remote=lambda name, argument: (name, argument))
+
+    def get(self, reference: Any, timeout: float) -> str:
+        assert reference == ("rankwell.executors.ray:versions", "")
+        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
+
+
+@every_job_in_full
+def test_another_version_on_a_node_is_one_sentence(room: Room, monkeypatch: pytest.MonkeyPatch):
+    strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
+    modules = {"ray": ClusterOfOtherVersion(), "ray.util": strategies, "ray.util.scheduling_strategies": strategies}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    without_record(room)
+
+    code, error = room.run("two", "--executor", "ray:auto")
+
+    sentence = rf"the node node-1 has rankwell 0\.0\.1, this machine {rankwell.__version__}; install the same versions everywhere"
+    expect_one_sentence(code, error, sentence)
