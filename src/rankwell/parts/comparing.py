@@ -18,7 +18,7 @@ from rankwell.neighbours import RankTargets, search
 from rankwell.neighbours.positive_counts import WantedPairs, by_vectors, count_groups_among, count_pairs
 from rankwell.parts import Json
 from rankwell.parts.lists import PartGrid, lists_of
-from rankwell.parts.vectors import VectorRange, mapped, read_range
+from rankwell.parts.vectors import VectorRange, checksum, mapped, read_range
 
 PRINT = 16
 """Bytes of a row's print."""
@@ -143,8 +143,7 @@ class Compared:
             return self._read(name, slice(first, first + len(rows)))
         place, shown = self.table(name)
         vectors = np.ascontiguousarray(mapped(place).vectors[rows])
-        digest = hashlib.sha256(vectors.data).hexdigest()[:32]
-        self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = digest
+        self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(vectors)
         return _ChosenRows(None, vectors, file=shown, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:

@@ -124,12 +124,27 @@ def _merged_blocks(files: Sequence[Path], queries: int, k: int, places: Ints | N
         stop = min(start + step, queries)
         columns = zip(*(each.rows(start, stop) for each in lists), strict=True)
         positions, scores = (np.concatenate(each, axis=1) for each in columns)
+        if total > k:
+            positions, scores = _foremost(positions, scores, k)
         # Stable: of equal scores the first list has the first items, and within a list they are in order. NaN is last.
         if places is None:
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         else:
             order = np.lexsort((places[positions], -scores), axis=1)[:, :k]
         yield slice(start, stop), np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
+    """Those of each row that score at least as high as the k-th best, in their order, and then -1 and NaN."""
+    lowest = -np.partition(-scores, k - 1, axis=1)[:, k - 1]
+    stays = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
+    counts = np.count_nonzero(stays, axis=1)
+    row = np.repeat(np.arange(len(scores)), counts)
+    at = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = len(scores), max(k, int(counts.max(initial=0)))
+    best, exact = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+    best[at], exact[at] = positions[stays], scores[stays]
+    return best, exact
 
 
 def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None) -> tuple[Ints, Floats]:

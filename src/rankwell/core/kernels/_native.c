@@ -5,6 +5,8 @@
 
 #include "_reader.h"
 
+#include <math.h>
+
 /* The same code for several processors, chosen when the library is loaded; products and sums are never fused. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
 #define FOR_EVERY_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
@@ -12,7 +14,13 @@
 #define FOR_EVERY_PROCESSOR
 #endif
 
-enum { STRIDE = 128 };
+#if defined(__GNUC__)
+#define ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE
+#endif
+
+enum { STRIDE = 128, LINE = 64 };
 
 /* Pairs (i, j) with products[i][j] >= cut[i], by row and then by column; -1 where there is no room for them. */
 FOR_EVERY_PROCESSOR
@@ -81,29 +89,65 @@ static Py_ssize_t tally_rows(const float *products, Py_ssize_t height, Py_ssize_
     return found;
 }
 
-/* scores[p] = the sum over dimensions of left[rows[p]] * right[columns[p]], or of their squared differences, in float64: the
-   second half of the terms is added to the first until one is left. */
+enum { PRODUCT, DISTANCE, COSINE };
+
+/* The sum of the products of two vectors, or of their squared differences: the second half of the terms is added to the first
+   until one is left. terms: room for half of them, and one. */
+static inline ALWAYS_INLINE double summed(const float *left, const float *right, Py_ssize_t dimensions, int distance,
+                                          double *terms)
+{
+    const Py_ssize_t half = dimensions / 2;
+    Py_ssize_t wide = dimensions - half;
+    const float *const left_end = left + wide, *const right_end = right + wide;
+    if (distance) {
+        for (Py_ssize_t t = 0; t < half; t++) {
+            const double one = (double)left[t] - (double)right[t], other = (double)left_end[t] - (double)right_end[t];
+            terms[t] = one * one + other * other;
+        }
+        if (wide > half) {
+            const double one = (double)left[half] - (double)right[half];
+            terms[half] = one * one;
+        }
+    } else {
+        for (Py_ssize_t t = 0; t < half; t++)
+            terms[t] = (double)left[t] * (double)right[t] + (double)left_end[t] * (double)right_end[t];
+        if (wide > half)
+            terms[half] = (double)left[half] * (double)right[half];
+    }
+    while (wide > 1) {
+        const Py_ssize_t added = wide / 2;
+        wide -= added;
+        for (Py_ssize_t t = 0; t < added; t++)
+            terms[t] += terms[wide + t];
+    }
+    return terms[0];
+}
+
+/* scores[p] = the sum of `summed` for left[rows[p]] and right[columns[p]], in float64; a cosine is divided by the norms. */
 FOR_EVERY_PROCESSOR
 static void score_rows(const float *left, const float *right, Py_ssize_t dimensions, Py_ssize_t pairs, const int64_t *rows,
-                       const int64_t *columns, int distance, double *terms, double *scores)
+                       const int64_t *columns, int what, double *terms, double *scores)
 {
+    double square = 0.0;
     for (Py_ssize_t p = 0; p < pairs; p++) {
-        const float *a = left + rows[p] * dimensions, *b = right + columns[p] * dimensions;
-        if (distance)
-            for (Py_ssize_t t = 0; t < dimensions; t++) {
-                const double difference = (double)a[t] - (double)b[t];
-                terms[t] = difference * difference;
-            }
-        else
-            for (Py_ssize_t t = 0; t < dimensions; t++)
-                terms[t] = (double)a[t] * (double)b[t];
-        for (Py_ssize_t wide = dimensions; wide > 1;) {
-            const Py_ssize_t half = wide / 2, kept = wide - half;
-            for (Py_ssize_t t = 0; t < half; t++)
-                terms[t] += terms[kept + t];
-            wide = kept;
+        const float *const one = left + rows[p] * dimensions, *const other = right + columns[p] * dimensions;
+#if defined(__GNUC__)
+        if (p + 1 < pairs) {
+            const char *const next = (const char *)(right + columns[p + 1] * dimensions);
+            for (size_t at = 0; at < (size_t)dimensions * sizeof(float); at += LINE)
+                __builtin_prefetch(next + at);
         }
-        scores[p] = dimensions ? terms[0] : 0.0;
+#endif
+        if (what == DISTANCE) {
+            scores[p] = summed(one, other, dimensions, 1, terms);
+            continue;
+        }
+        scores[p] = summed(one, other, dimensions, 0, terms);
+        if (what == COSINE) {
+            if (!p || rows[p] != rows[p - 1])
+                square = summed(one, one, dimensions, 0, terms);
+            scores[p] /= sqrt(square * summed(other, other, dimensions, 0, terms));
+        }
     }
 }
 
@@ -179,12 +223,12 @@ static PyObject *score_pairs(PyObject *self, PyObject *arguments)
 {
     Py_buffer left, right, rows, columns, scores;
     Py_ssize_t dimensions;
-    int distance;
+    int what;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "y*y*ny*y*pw*", &left, &right, &dimensions, &rows, &columns, &distance, &scores))
+    if (!PyArg_ParseTuple(arguments, "y*y*ny*y*iw*", &left, &right, &dimensions, &rows, &columns, &what, &scores))
         return NULL;
     const Py_ssize_t pairs = rows.len / 8, safe = dimensions > 0 ? dimensions : 1;
-    int good = dimensions > 0 && columns.len / 8 == pairs && scores.len / 8 == pairs;
+    int good = dimensions > 0 && columns.len / 8 == pairs && scores.len / 8 == pairs && what >= PRODUCT && what <= COSINE;
     double *terms = NULL;
     if (!good)
         refuse("the arrays of score_pairs do not fit together");
@@ -197,7 +241,7 @@ static PyObject *score_pairs(PyObject *self, PyObject *arguments)
     }
     if (good) {
         Py_BEGIN_ALLOW_THREADS
-        score_rows(left.buf, right.buf, dimensions, pairs, rows.buf, columns.buf, distance, terms, scores.buf);
+        score_rows(left.buf, right.buf, dimensions, pairs, rows.buf, columns.buf, what, terms, scores.buf);
         Py_END_ALLOW_THREADS
     }
     PyMem_Free(terms);
@@ -214,7 +258,7 @@ static PyObject *score_pairs(PyObject *self, PyObject *arguments)
 static PyMethodDef functions[] = {
     {"sift", sift, METH_VARARGS, "sift(products, cut, rows, columns, values) -> found, -1 where there is no room"},
     {"tally", tally, METH_VARARGS, "tally(products, height, low, high, above, rows, columns, which) -> found, -1 likewise"},
-    {"score_pairs", score_pairs, METH_VARARGS, "score_pairs(left, right, dimensions, rows, columns, distance, scores)"},
+    {"score_pairs", score_pairs, METH_VARARGS, "score_pairs(left, right, dimensions, rows, columns, what, scores)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -134,45 +134,57 @@ def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: Exclude
     """
     products[excluded] = -np.inf
     queries, items = products.shape
-    room = 4 * keep * queries if items > keep else queries * items
+    parts, is_wide = _parts(products), items > keep
+
+    def _below(room: int) -> list[ProductHits | None]:
+        return in_threads(lambda part: _reaching(products[part], cut[part], room, mask[part], part.start), parts)
+
     # The first block has no cut, and listing all of its pairs would be in vain.
-    found = None if items > keep and (products[0] >= cut[0]).sum() > items // 2 else _reaching(products, cut, room, mask)
-    if found is None:
-        best = np.concatenate([_kth_bound(products[top : top + 64], keep) for top in range(0, queries, 64)])
-        least = np.maximum(cut, np.nextafter(best - 2 * slack, -np.inf, dtype=products.dtype))
-        found = _reaching(products, least, queries * items, mask)
-    if found is None:
-        raise RuntimeError("there is room for every pair")
-    return found
+    if not (is_wide and (products[0] >= cut[0]).sum() > items // 2):
+        room = 4 * keep * queries if is_wide else queries * items
+        found = [each for each in _below(room) if each is not None]
+        if len(found) == len(parts) and sum(len(each.rows) for each in found) <= room:
+            return _joined(found)
+    return _joined(in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts))
 
 
-def _reaching(products: Reals, cut: Reals, room: int, mask: Bools) -> ProductHits | None:
-    """All pairs with a product of at least `cut`, by row and then by column; None where they are more than the room."""
+def _joined(parts: Sequence[ProductHits]) -> ProductHits:
+    return parts[0] if len(parts) == 1 else ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+_AT_ONCE = 1 << 18  # products that are read twice while they are in the cache
+
+
+def _best_reaching(products: Reals, part: slice, cut: Reals, slack: Reals, keep: int, mask: Bools) -> ProductHits:
+    """The same for some rows, with a cut for each query that is raised to twice the slack below its k-th greatest product."""
+    step, found = max(1, _AT_ONCE // products.shape[1]), list[ProductHits]()
+    for top in range(part.start, part.stop, step):
+        rows = slice(top, min(top + step, part.stop))
+        some = products[rows]
+        least = np.nextafter(_kth_bound(some, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype)
+        hits = _reaching(some, np.maximum(cut[rows], least), some.size, mask[rows], top)
+        if hits is None:
+            raise RuntimeError("there is room for every pair")
+        found.append(hits)
+    return _joined(found)
+
+
+def _reaching(products: Reals, cut: Reals, room: int, mask: Bools, first: int) -> ProductHits | None:
+    """All pairs with a product of at least `cut`, by row and then by column; None where they are more than the room.
+
+    first: the number of the first row.
+    """
     if native.library is not None and products.dtype == np.float32:
-        return _reaching_natively(products, cut, room)
-    np.greater_equal(products, cut[:, None], out=mask)
-    found = np.flatnonzero(mask)
-    if len(found) > room:
-        return None
-    rows, columns = np.divmod(found, products.shape[1])
-    return ProductHits(rows, columns, products[rows, columns])
-
-
-def _reaching_natively(products: Reals, cut: Reals, room: int) -> ProductHits | None:
-    cut = np.ascontiguousarray(cut)
-
-    def _work(part: slice) -> ProductHits | None:
-        some = products[part]
-        n = min(room, some.size)
+        n = min(room, products.size)
         rows, columns, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32)
-        found = native.library.sift(some, cut[part], rows, columns, values)
-        return None if found < 0 else ProductHits(rows[:found] + part.start, columns[:found].copy(), values[:found].copy())
-
-    found = in_threads(_work, _parts(products))
-    parts = [part for part in found if part is not None]
-    if len(parts) < len(found) or sum(len(part.rows) for part in parts) > room:
+        found = native.library.sift(products, np.ascontiguousarray(cut), rows, columns, values)
+        return None if found < 0 else ProductHits(rows[:found] + first, columns[:found].copy(), values[:found].copy())
+    np.greater_equal(products, cut[:, None], out=mask)
+    marked = np.flatnonzero(mask)
+    if len(marked) > room:
         return None
-    return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    rows, columns = np.divmod(marked, products.shape[1])
+    return ProductHits(rows + first, columns, products[rows, columns])
 
 
 def _parts(products: Reals) -> list[slice]:
@@ -184,12 +196,14 @@ def _parts(products: Reals) -> list[slice]:
 
 def _kth_bound(products: Reals, keep: int) -> Reals:
     """(queries,) at most the k-th greatest product of each query, and not much less."""
-    queries, items = products.shape
+    items = products.shape[1]
     height = items // _FOLD
     if height >= 8 * keep:
         # The greatest of every 16 are different pairs, so their k-th is such a bound; and they are soon found.
-        products = np.maximum.reduce(products[:, : height * _FOLD].reshape(queries, _FOLD, height), axis=1)
-        items = height
+        best = np.maximum(products[:, :height], products[:, height : 2 * height])
+        for start in range(2 * height, _FOLD * height, height):
+            np.maximum(best, products[:, start : start + height], out=best)
+        products, items = best, height
     return np.partition(products, items - keep, axis=1)[:, items - keep]
 
 
@@ -304,9 +318,7 @@ class Shortlist:
 
     def _drop(self, rows: Ints) -> None:
         """Drops who is clearly below the k-th best; the others keep their order."""
-        self.raise_entry(rows)
-        stays = self._upper[rows] >= self._floor[rows][:, None]
-        stays &= np.arange(self.width) < self._count[rows][:, None]
+        stays = self._possible(rows)
         order, count = np.argsort(~stays, axis=1, kind="stable"), stays.sum(axis=1)
         beyond = np.arange(self.width) >= count[:, None]
         self._position[rows] = np.take_along_axis(self._position[rows], order, axis=1)
@@ -320,7 +332,7 @@ class Shortlist:
         """Keeps the exact best k: from here on an item must score higher than the k-th, not the same."""
         self._settled += int(self._count[rows].sum())
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
-            best = self._exact(part)
+            best = self._exact(part, self._candidates(part))
             found = best.positions >= 0
             place = self._space.place(np.where(found, best.scores, -np.inf), self._squares[part][:, None])
             self._position[part, : self._k] = best.positions
@@ -333,28 +345,33 @@ class Shortlist:
             self._floor[done] = np.maximum(self._floor[done], self._space.place(last, self._squares[done]))
             self.entry[done] = np.maximum(self.entry[done], self._space.after(last, self._squares[done]))
 
-    def _exact(self, rows: Ints) -> Best:
-        """The best k of some queries' candidates by exact score, then by position."""
-        counts = self._count[rows]
-        owner = np.repeat(np.arange(len(rows)), counts)
-        positions = self._position[rows][np.arange(self.width) < counts[:, None]]
-        scores = self._score(rows[owner], positions)
-        order = np.lexsort((positions, -scores, owner))
-        place = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-        first = place < self._k
-        best = Best(np.full((len(rows), self._k), -1, dtype=np.int64), np.full((len(rows), self._k), np.nan))
-        best.positions[owner[first], place[first]] = positions[order][first]
-        best.scores[owner[first], place[first]] = scores[order][first]
-        return best
+    def _exact(self, rows: Ints | slice, listed: Bools) -> Best:
+        """The best k of some queries' candidates by exact score, then by position. listed: (rows, width) which ones they are."""
+        counts = np.count_nonzero(listed, axis=1)
+        owner = np.repeat(np.arange(len(counts)), counts)
+        at = owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        shape = len(counts), max(self._k, int(counts.max(initial=0)))
+        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+        positions[at] = self._position[rows][listed]
+        scores[at] = self._score(owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at])
+        # Stable: of equal scores those of a query are in ascending position. NaN, which is none, is last.
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : self._k]
+        return Best(np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1))
+
+    def _candidates(self, rows: Ints | slice) -> Bools:
+        """(rows, width) the places of some queries' candidates."""
+        return np.arange(self.width) < self._count[rows][:, None]
+
+    def _possible(self, rows: Ints | slice) -> Bools:
+        """(rows, width) the places of those that may be among the best k."""
+        self.raise_entry(rows)
+        return self._candidates(rows) & (self._upper[rows] >= self._floor[rows][:, None])
 
     def best(self) -> Best:
         """The best k of every query, exactly."""
-        rows = np.arange(len(self._count))
-        parts = list[Best]()
-        for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
-            if len(part):
-                self._drop(part)
-            parts.append(self._exact(part))
+        queries, step = len(self._count), max(1, _PAIRS // self.width)
+        rows = [slice(start, min(start + step, queries)) for start in range(0, max(queries, 1), step)]
+        parts = [self._exact(part, self._possible(part)) for part in rows]
         return Best(np.concatenate([part.positions for part in parts]), np.concatenate([part.scores for part in parts]))
 
 

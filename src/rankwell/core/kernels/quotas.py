@@ -1,6 +1,6 @@
 """Limits that control groups of Linux set this process, as containers and batch systems do: processors and memory."""
 
-from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 _UNLIMITED = 1 << 60
@@ -34,8 +34,10 @@ def memory_left(root: Path = Path("/")) -> int | None:
     return min(found, default=None)
 
 
-def _groups(root: Path, controller: str) -> Iterator[tuple[int, Path]]:
+@lru_cache(maxsize=4)
+def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
     """The version and the folder of each control group of this process and of those above it, which limit it as well."""
+    found: list[tuple[int, Path]] = []
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, group = rest.partition(":")
@@ -48,7 +50,8 @@ def _groups(root: Path, controller: str) -> Iterator[tuple[int, Path]]:
             continue
         parts = [part for part in group.split("/") if part and part != ".."]
         # In a container the folder at the top is often the group itself, whatever its path outside.
-        yield from ((version, mount.joinpath(*parts[:depth])) for mount in mounts for depth in range(len(parts) + 1))
+        found += ((version, mount.joinpath(*parts[:depth])) for mount in mounts for depth in range(len(parts) + 1))
+    return found
 
 
 def _text(path: Path) -> str:

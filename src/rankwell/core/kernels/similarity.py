@@ -53,11 +53,14 @@ def _is_native(vectors: Vectors) -> bool:
     return native.library is not None and vectors.dtype == np.float32 and vectors.flags.c_contiguous
 
 
-def _summed(left: Vectors, right: Vectors, rows: Ints, columns: Ints, *, distance: bool) -> Floats:
-    """(pairs,) the sums of products, or of squared differences, by the compiled kernel."""
+_NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
+
+
+def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, what: str) -> Floats:
+    """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the compiled kernel."""
     scores = np.empty(len(rows))
     one, other = (np.ascontiguousarray(each, dtype=np.int64) for each in (rows, columns))
-    native.library.score_pairs(left, right, left.shape[1], one, other, distance, scores)
+    native.library.score_pairs(left, right, left.shape[1], one, other, _NATIVE[what], scores)
     return scores
 
 
@@ -67,7 +70,7 @@ def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
 
     def _work(part: slice) -> Floats:
         if natively:
-            return _summed(vectors, vectors, rows[part], rows[part], distance=False)
+            return _scored(vectors, vectors, rows[part], rows[part], "dot")
         wide = vectors[rows[part]].astype(np.float64)
         with np.errstate(all="ignore"):
             wide *= wide
@@ -90,7 +93,7 @@ def score_pairs(
 
     def _work(part: slice) -> Floats:
         if natively:
-            return _summed(left, right, rows[part], columns[part], distance=metric == "l2")
+            return _scored(left, right, rows[part], columns[part], metric)
         terms = left[rows[part]].astype(np.float64)
         with np.errstate(all="ignore"):  # what is not finite is refused by name where the vectors are made ready
             if metric == "manhattan":
@@ -105,7 +108,7 @@ def score_pairs(
     scores = _in_parts(_work, len(rows), left.shape[1])
     if metric in ("l2", "manhattan"):
         return 0.0 - (np.sqrt(scores) if metric == "l2" else scores)
-    if metric == "cosine":
+    if metric == "cosine" and not natively:
         seen, which = np.unique(rows, return_inverse=True)
         found, what = np.unique(columns, return_inverse=True)
         with np.errstate(all="ignore"):

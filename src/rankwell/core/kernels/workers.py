@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -124,10 +124,16 @@ def blas_threads(workers: int) -> Generator[None]:
     if workers == 1 and processors() >= (os.cpu_count() or 1):
         yield
         return
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(max(1, processors() // workers), user_api="blas"):
+    with _blas(len(sys.modules)).limit(limits=max(1, processors() // workers), user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _blas(_: int) -> Any:
+    """The BLAS libraries that are loaded. They come with modules, whose number says whether to look again."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class Each(Protocol):
