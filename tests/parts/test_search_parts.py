@@ -10,6 +10,7 @@ import pytest
 import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
+from rankwell.commands import search as truth
 from rankwell.commands.search import search as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.neighbours import TopK
@@ -105,6 +106,23 @@ def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest
     assert not [each.name for each in (files / "work").iterdir() if each.name.startswith(".merged")]
 
 
+def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("h5py")
+    blocks: list[int] = []
+    write = truth.write_ground_truth
+
+    def _looked_at(path: Path, found, *rest, **named):
+        write(path, (blocks.append(len(each.positions)) or each for each in found), *rest, **named)
+
+    monkeypatch.setattr(truth, "write_ground_truth", _looked_at)
+    monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)
+
+    with_fields(command)(str(files / "base.npy"), str(files / "queries.npy"), k=12, output=files / "x.hdf5", shards=31)
+
+    assert sum(blocks) == 23
+    assert max(blocks) == 2
+
+
 def test_little_memory_takes_several_passes_and_changes_no_byte(files: Path):
     kind_of_part = KINDS["search"]
     found = search(files, k=12, memory="20k", work=str(files / "work"))
@@ -136,9 +154,10 @@ def test_groups_are_excluded_in_every_shard(files: Path):
 
 
 @pytest.mark.parametrize("suffix", ["run", "hdf5"])
-def test_the_file_that_the_command_writes_has_the_same_bytes(files: Path, suffix: str):
+def test_the_file_that_the_command_writes_has_the_same_bytes(files: Path, suffix: str, monkeypatch: pytest.MonkeyPatch):
     if suffix == "hdf5":
         pytest.importorskip("h5py")
+    monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)  # two queries at a time
     with_ids(files)
     run = with_fields(command)
     places = str(files / "base.npy"), str(files / "queries.npy")

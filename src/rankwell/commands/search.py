@@ -4,10 +4,11 @@ Of items with the same score the one that stands first in BASE comes first; the 
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.lists import ListBlock
 from rankwell.parts.plans import file_of_part
+from rankwell.parts.search import MergedSearch
 from rankwell.parts.vectors import VectorFiles
 from rankwell.report.present import Aside, FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
+_TRUTH = "positions and distances"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,37 +84,73 @@ def search(
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     """
-    outcome = search_files(base, queries, options, parts, progress)
+    outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
-    found: TopK = outcome.result
-    if output.name.lower().endswith(_HDF5):
-        write_ground_truth(output, found.positions, found.scores, options.metric)
-        written = "positions and distances"
-    else:
-        written = io.write_run(found.ranking(), output)
-    full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
-    n_queries = len(found.query_names)
+    found: _Written = outcome.result
     dimensions = VectorFiles(queries).shape[1] if parts.is_used else read_embeddings(queries, ids=False, check=False).dimensions
     notes = [
-        f"{n_queries} queries, {len(found.item_names)} items, {dimensions} dimensions, {options.metric}; "
+        f"{found.n_queries} queries, {found.n_items} items, {dimensions} dimensions, {options.metric}; "
         f"equal scores in the order of {base}",
-        Aside(f"wrote {output} ({rows} rows, {written})"),
+        Aside(f"wrote {output} ({found.rows} rows, {found.form})"),
     ]
-    if full < n_queries:
-        notes.insert(1, f"{n_queries - full} queries have fewer than {options.k} items left")
+    if found.n_full < found.n_queries:
+        notes.insert(1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left")
     return Output(notes=tuple(notes))
 
 
+class _Written(NamedTuple):
+    """The lists in a file. rows: items of all lists. n_full: number of lists with k items. form: of the file."""
+
+    n_queries: int
+    n_items: int
+    rows: int
+    n_full: int
+    form: str
+
+
+def _written(output: Path, metric: Metric, found: TopK | MergedSearch) -> _Written:
+    """Writes lists to a file: positions and distances while parts are merged, a run as a whole."""
+    rows, n_full = [0], [0]
+
+    def _counted(blocks: Iterable[ListBlock]) -> Iterator[ListBlock]:
+        for block in blocks:
+            listed = block.positions >= 0
+            rows.append(int(np.count_nonzero(listed)))
+            n_full.append(int(np.count_nonzero(listed[:, -1])))
+            yield block
+
+    if isinstance(found, MergedSearch) and output.name.lower().endswith(_HDF5):
+        shape, n_items = found.shape, found.n_items
+        write_ground_truth(output, _counted(found.blocks()), shape, metric, n_items=n_items)
+        return _Written(shape[0], n_items, sum(rows), sum(n_full), _TRUTH)
+    lists = found.top_k() if isinstance(found, MergedSearch) else found
+    n_queries, n_items = len(lists.query_names), len(lists.item_names)
+    blocks, form = list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])), _TRUTH
+    if output.name.lower().endswith(_HDF5):
+        write_ground_truth(output, blocks, (n_queries, lists.positions.shape[1]), metric, n_items=n_items)
+    else:
+        form = io.write_run(lists.ranking(), output)
+    return _Written(n_queries, n_items, sum(rows), sum(n_full), form)
+
+
 def search_files(
-    base: Any, queries: Any, options: SearchChoices, parts: PartOptions, progress: Callable[[str, int, int], None] | None
+    base: Any,
+    queries: Any,
+    options: SearchChoices,
+    parts: PartOptions,
+    progress: Callable[[str, int, int], None] | None,
+    use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
-    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever `read_embeddings` reads."""
+    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever `read_embeddings` reads.
+
+    use: as `carry_out` takes it; in one piece it takes a TopK.
+    """
     if (options.base_groups is None) != (options.query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
     if parts.is_used:
         words = ["rankwell", "search", str(base)[:200], str(queries)[:200], "-k", str(options.k), "--metric", options.metric]
-        return carry_out("search", _part_options(base, queries, options), parts, shlex.join(words), progress)
+        return carry_out("search", _part_options(base, queries, options), parts, shlex.join(words), progress, use)
     items = read_embeddings(base, ids=options.base_ids, check=False)
     table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude == "self" and (table.ids is None) != (items.ids is None):
@@ -129,7 +169,7 @@ def search_files(
         device=options.device,
         progress=None if progress is None else lambda done, total: progress("search", done, total),
     )
-    return PartOutcome(found)
+    return PartOutcome(use(found))
 
 
 def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of benchmarks, MTEB's cache."""
 
 import struct
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -190,21 +190,26 @@ def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
     return map_array(path, kind, data.shape, offset=int(offset), last=False)
 
 
-def write_ground_truth(path: Path, positions: Ints, scores: Floats, metric: str) -> None:
+def write_ground_truth(
+    path: Path, blocks: Iterable[tuple[slice, Ints, Floats]], shape: tuple[int, int], metric: str, *, n_items: int
+) -> None:
     """Writes lists of nearest neighbours in the HDF5 form of ann-benchmarks (`neighbors`, `distances`), whole or not at all.
 
-    positions: (queries, k) rows of the base, -1 where fewer than k remain. scores: (queries, k) higher is nearer, NaN there.
-    metric: `cosine`, `l2` (scores are negative distances) or `dot`. `distances` are 1 - cosine, the distance, or the negative
-    product, in single precision as in ann-benchmarks; `scores` are unchanged.
+    blocks: ranges of queries with their positions, rows of the base, -1 where fewer than k remain, and scores, higher is nearer,
+    NaN there; one is held at a time. shape: number of queries, and k. metric: `cosine`, `l2` (scores are negative distances) or
+    `dot`. `distances` are 1 - cosine, the distance, or the negative product, in single precision as in ann-benchmarks; `scores`
+    are unchanged.
     Raises MissingExtra without h5py.
     """
     h5py = _h5py()
-    distances = 1 - scores if metric == "cosine" else 0.0 - scores
     with replacing(path) as draft, h5py.File(draft, "w", track_order=True) as file:
         file.attrs["distance"] = _DISTANCES[metric]
-        file.create_dataset("neighbors", data=positions.astype(np.int32 if positions.max(initial=0) < 2**31 else np.int64))
-        file.create_dataset("distances", data=distances.astype(np.float32))
-        file.create_dataset("scores", data=scores)
+        kinds = {"neighbors": np.int32 if n_items <= 2**31 else np.int64, "distances": np.float32, "scores": np.float64}
+        tables = [file.create_dataset(name, shape, dtype=kind) for name, kind in kinds.items()]
+        for rows, positions, scores in blocks:
+            distances = 1 - scores if metric == "cosine" else 0.0 - scores
+            for table, block in zip(tables, (positions, distances, scores), strict=True):
+                table[rows] = block.astype(table.dtype)
 
 
 _KINDS = {

@@ -1,7 +1,7 @@
 """Lists of the best items in parts: how queries and items are cut, and how lists merge by exact score, then by place."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.arrays import map_npy
+from rankwell.core.tables.arrays import npy_layout
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.parts import MAX_SHARDS, Limits
 
@@ -18,7 +18,7 @@ MOST_MERGED = 64
 """Lists that are merged at a time; more are merged in two levels."""
 _LEAST = 1000
 """Items of a shard per item of a list: with fewer, the work on lists outweighs that on vectors."""
-_MERGED_BYTES = 64 << 20
+_MERGED_BYTES = 16 << 20
 
 
 class PartGrid(NamedTuple):
@@ -98,21 +98,30 @@ def lists_of(positions: Ints, scores: Floats, start: int, depth: int) -> NDArray
 
 
 class _PartLists:
-    """Lists of the best items in a file of a part, read in place. Raises BadInput for a file of another shape."""
+    """Lists of the best items in a file of a part, of which blocks are read. Raises BadInput for a file of another shape.
+
+    It is not mapped: pages that have been read would stay with the process, and its peak would grow with the queries.
+    """
 
     def __init__(self, file: Path, queries: int) -> None:
-        self._file = map_npy(file)
-        if self._file.dtype != np.dtype("<i8") or self._file.ndim != 3 or self._file.shape[:2] != (2, queries):
-            raise BadInput(f"{file} has an array {self._file.shape} of {self._file.dtype}; expected lists of {queries} queries.")
-
-    @property
-    def depth(self) -> int:
+        self._path, self._queries = file, queries
+        with file.open("rb") as stream:
+            kind, shape, self._offset, _ = layout = npy_layout(stream)
+        if kind != np.dtype("<i8") or len(shape) != 3 or shape[:2] != (2, queries):
+            raise BadInput(f"{file} has an array {shape} of {kind}; expected lists of {queries} queries.")
+        layout.refuse_other_size(file.stat().st_size)
+        self.depth = shape[2]
         """Length of the lists."""
-        return int(self._file.shape[2])
 
     def rows(self, start: int, stop: int) -> tuple[Ints, Floats]:
         """The positions and scores of some queries."""
-        return np.asarray(self._file[0, start:stop]), np.ascontiguousarray(self._file[1, start:stop]).view("<f8")
+        with self._path.open("rb") as stream:
+            positions, scores = (self._read(stream, half * self._queries + start, stop - start) for half in range(2))
+        return positions, scores.view("<f8")
+
+    def _read(self, stream: BinaryIO, first: int, rows: int) -> Ints:
+        stream.seek(self._offset + 8 * first * self.depth)
+        return np.fromfile(stream, dtype="<i8", count=rows * self.depth).reshape(rows, self.depth)
 
 
 def _merged_blocks(files: Sequence[Path], queries: int, k: int, places: Ints | None) -> Iterator[tuple[slice, Ints, Floats]]:
@@ -147,14 +156,22 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
     return best, exact
 
 
-def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None) -> tuple[Ints, Floats]:
-    """(queries, k) the best items of all shards and their scores, block by block; more than 64 shards in two levels.
+class ListBlock(NamedTuple):
+    """The lists of a range of queries, (queries, k): -1 and NaN where there are fewer than k items."""
+
+    queries: slice
+    positions: Ints
+    scores: Floats
+
+
+def merged_blocks(
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None
+) -> Generator[ListBlock]:
+    """The best items of all shards, for one block of queries after the other; more than 64 shards merge in two levels.
 
     places: (items,) that of each item among items of equal score; its position where it is None.
     """
-    m, n = grid.queries[-1], grid.items[-1]
-    depth = min(k, n)
-    positions, scores = np.full((m, k), -1, dtype=np.int64), np.full((m, k), np.nan)
+    depth = min(k, grid.items[-1])
     for row, (start, stop) in enumerate(zip(grid.queries, grid.queries[1:], strict=False)):
         lists = list(files[row * grid.shards : (row + 1) * grid.shards])
         groups = [lists[at : at + MOST_MERGED] for at in range(0, len(lists), MOST_MERGED)]
@@ -163,18 +180,32 @@ def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, pl
             for group, level in zip(groups, levels, strict=False):
                 _write_level(group, level, stop - start, depth, places)
             for rows, best, exact in _merged_blocks(levels or lists, stop - start, depth, places):
-                at = slice(start + rows.start, start + rows.stop)
-                positions[at, : best.shape[1]], scores[at, : best.shape[1]] = best, exact
+                missing = (0, 0), (0, k - best.shape[1])
+                positions, scores = np.pad(best, missing, constant_values=-1), np.pad(exact, missing, constant_values=np.nan)
+                yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
         finally:
             for level in levels:
                 level.unlink(missing_ok=True)
+
+
+def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None) -> tuple[Ints, Floats]:
+    """(queries, k) the best items of all shards and their scores, in memory. places: as in `merged_blocks`."""
+    shape = grid.queries[-1], k
+    positions, scores = np.empty(shape, dtype=np.int64), np.empty(shape)
+    for block in merged_blocks(grid, files, folder, k, places):
+        positions[block.queries], scores[block.queries] = block.positions, block.scores
     return positions, scores
 
 
 def _write_level(group: Sequence[Path], path: Path, queries: int, k: int, places: Ints | None) -> None:
     """Writes the merged lists of some parts."""
     depth = min(k, sum(_PartLists(file, queries).depth for file in group))
-    out = np.lib.format.open_memmap(path, mode="w+", dtype="<i8", shape=(2, queries, depth))
-    for rows, positions, scores in _merged_blocks(group, queries, k, places):
-        out[0, rows], out[1, rows] = positions, scores.view("<i8")
-    out.flush()
+    with path.open("wb") as stream:
+        header = {"descr": "<i8", "fortran_order": False, "shape": (2, queries, depth)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        begin = stream.tell()
+        for rows, *lists in _merged_blocks(group, queries, k, places):
+            for half, block in enumerate(lists):
+                stream.seek(begin + 8 * depth * (half * queries + rows.start))
+                stream.write(np.ascontiguousarray(block).data)
+        stream.truncate(begin + 16 * queries * depth)

@@ -1,6 +1,7 @@
 """Exact search in parts: a part is the best items of some queries in a range of the items, and lists merge by exact score."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from rankwell.io.files import read_column
 from rankwell.neighbours import TopK, search
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.ids import Ids, id_files
-from rankwell.parts.lists import PartGrid, lists_of, merged_lists, write_array
+from rankwell.parts.lists import ListBlock, PartGrid, lists_of, merged_blocks, merged_lists, write_array
 from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, read_range
 from rankwell.store import split_part
 
@@ -100,17 +101,42 @@ def _names(options: Mapping[str, Json], name: str, part: slice, known: Json) -> 
     return Positions(range(part.start, part.stop)) if found is None else found
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> TopK:
-    """The best items of all shards."""
-    options, grid = inputs.options, _grid(inputs)
-    positions, scores = merged_lists(grid, files, folder, options["k"])
-    ids = {name: Ids(options[name], options[f"{name}_ids"], inputs.boundaries["files"][name]) for name in ("base", "queries")}
-    names = ids["base"].chosen(positions[positions >= 0], grid.items[-1])
-    return TopK(positions, scores, ids["queries"].names(grid.queries[-1]), names, options["metric"])
+@dataclass(frozen=True, eq=False)
+class MergedSearch:
+    """The lists of a search, which are merged as they are read, as long as the files of the parts are there."""
+
+    _inputs: PartInputs
+    _files: Sequence[Path]
+    _folder: Path
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of queries, and the length of a list."""
+        return _grid(self._inputs).queries[-1], self._inputs.options["k"]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return _grid(self._inputs).items[-1]
+
+    def blocks(self) -> Iterator[ListBlock]:
+        """The best items of all shards, for some queries at a time."""
+        return merged_blocks(_grid(self._inputs), self._files, self._folder, self.shape[1])
+
+    def top_k(self) -> TopK:
+        """The best items of all shards, in memory, with their names."""
+        options, (n_queries, k) = self._inputs.options, self.shape
+        positions, scores = merged_lists(_grid(self._inputs), self._files, self._folder, k)
+        known = self._inputs.boundaries["files"]
+        ids = {name: Ids(options[name], options[f"{name}_ids"], known[name]) for name in ("base", "queries")}
+        names = ids["base"].chosen(positions[positions >= 0], self.n_items)
+        return TopK(positions, scores, ids["queries"].names(n_queries), names, options["metric"])
 
 
 def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("products", _grid(inputs).products)
 
 
-KINDS.add("search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, _merge, _check, amounts=_amounts))
+KINDS.add(
+    "search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, MergedSearch, _check, amounts=_amounts)
+)

@@ -30,4 +30,6 @@ def search(queries: Any, items: Any, *, options: SearchFileOptions, progress: Pr
     [0, 1, 2]
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
-    return search_files(items, queries, options, options, report).finished()
+    return search_files(
+        items, queries, options, options, report, lambda found: found if isinstance(found, TopK) else found.top_k()
+    ).finished()
