@@ -1,10 +1,10 @@
 """The items of a catalogue: their interactions, categories, groups and vectors, and what is known of each query."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,20 @@ class ItemLabels(NamedTuple):
         rows, starts = gather(self.offsets, np.where((codes < 0) | (codes >= none), none, codes))
         return self.labels[rows], starts
 
-    def sums(self, owners: Ints, codes: Ints, weights: Floats, n: int) -> Floats:
-        """(n, labels) the weights of the items of each of n owners, each divided equally among the labels of its item."""
+    def cells(self, owners: Ints, codes: Ints) -> "LabelCells":
+        """The labels that the items of each owner have. owners: (entries,) 0 or above. codes: (entries,) items."""
         labels, starts = self.of_items(codes)
         counts = np.diff(starts)
-        shares = np.repeat(weights / np.maximum(counts, 1), counts)
-        cells = np.repeat(owners, counts) * len(self.names) + labels
-        found = np.bincount(cells, weights=shares, minlength=n * len(self.names)).astype(np.float64, copy=False)
-        return found.reshape(n, len(self.names))
+        rows = np.repeat(np.arange(len(codes)), counts)
+        every = owners[rows] * len(self.names) + labels
+        size = int(every.max(initial=-1)) + 1
+        if size > 16 * len(every):
+            keys, places = np.unique(every, return_inverse=True)
+        else:
+            there = np.zeros(size, dtype=np.bool_)
+            there[every] = True
+            keys, places = np.flatnonzero(there), (np.cumsum(there) - 1)[every]
+        return LabelCells(keys, places, rows, counts, max(len(self.names), 1))
 
     def bits(self, codes: Ints) -> NDArray[np.uint64]:
         """(…, words) the set of the labels of each item, a bit for each. codes: (…) items."""
@@ -65,6 +71,46 @@ class ItemLabels(NamedTuple):
     def words(self) -> int:
         """The number of words of 64 bits that a set of labels takes."""
         return max(-(-len(self.names) // 64), 1)
+
+
+class LabelCells(NamedTuple):
+    """The pairs of an owner and a label that its items have, so that memory does not grow with all labels.
+
+    keys: (cells,) owner · n + label, ascending. places, rows: (labels of all items,) the cell and the item of each. counts:
+    (items,) their numbers of labels. n: the number of labels, at least 1.
+    """
+
+    keys: Ints
+    places: Ints
+    rows: Ints
+    counts: Ints
+    n: int
+
+    def sums(self, weights: Floats) -> "LabelSums":
+        """The sum of the weights of each cell's items. weights: (items,) each is divided equally among the labels of its item."""
+        shares = (weights / np.maximum(self.counts, 1))[self.rows]
+        values = np.bincount(self.places, weights=shares, minlength=len(self.keys))
+        return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
+
+
+class LabelSums(NamedTuple):
+    """Sums by owner and label, of the cells that have any. keys, owners, labels, values: (cells,), ascending by key."""
+
+    keys: Ints
+    owners: Ints
+    labels: Ints
+    values: Floats
+
+    def by_owner(self, terms: Floats, n: int) -> Floats:
+        """(n,) the sum of the terms of each owner's cells."""
+        return np.bincount(self.owners, weights=terms, minlength=n).astype(np.float64, copy=False)
+
+    def at(self, keys: Ints) -> Floats:
+        """(keys,) the values of some cells, 0 for those that are not there."""
+        if not len(self.keys):
+            return np.zeros(len(keys))
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[places] == keys, self.values[places], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +174,7 @@ class ItemAttributes:
     items: the items of the inputs, sorted; others have codes behind theirs. in_catalogue: (items,) whether it may be retrieved.
     popularity: (items,) users with an interaction. n_users: users with one. categories, groups: labels. vectors: (items,
     dimensions) of length 1, NaN where unknown. histories: the items that each query's user interacted with. grades: the judged
-    items of each query.
+    items of each query. cache: what is computed once for all lists.
     """
 
     items: tuple[str, ...]
@@ -140,6 +186,7 @@ class ItemAttributes:
     vectors: Floats | None = None
     histories: QueryItems | None = None
     grades: QueryItems | None = None
+    cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -183,6 +230,27 @@ class ItemAttributes:
                 f"{measure} needs vectors of items; name a file of them by {flag('--item-embeddings', name='embeddings')}."
             )
         return self.vectors
+
+    def head(self, n: int, measure: str) -> Bools:
+        """(items,) whether each is among the n most popular; of equally popular items the first ones are."""
+        key = "head", n
+        if key not in self.cache:
+            popularity = self.interactions(measure)
+            found = np.zeros(len(popularity), dtype=np.bool_)
+            found[np.argsort(-popularity, kind="stable")[:n]] = True
+            self.cache[key] = found
+        return self.cache[key]
+
+    def group_sizes(self, measure: str) -> Floats:
+        """(groups,) the items of the catalogue in each group, an item of several divided equally. Raises BadUsage without."""
+        key = "group sizes"
+        if key not in self.cache:
+            groups, catalogue = self.labels("groups", measure), self.catalogue(measure)
+            found = groups.cells(np.zeros_like(catalogue), catalogue).sums(np.ones(len(catalogue)))
+            sizes = np.zeros(len(groups.names))
+            sizes[found.labels] = found.values
+            self.cache[key] = sizes
+        return self.cache[key]
 
     def judged(self, measure: str) -> QueryItems:
         """The judged items. Raises BadUsage where nothing is judged."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadUsage
-from rankwell.tasks.beyond.attributes import ItemAttributes
+from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
 
 Discount = Literal["none", "log", "geometric"]
 _CELLS = 1 << 22
@@ -37,11 +37,19 @@ class ItemLists:
         """(queries, k or fewer) the first k items."""
         return self.codes[:, :k]
 
+    def rows_of(self, items: QueryItems) -> Ints:
+        """(queries,) the row of each query in a table of items of queries."""
+        if id(items) not in self.cache:
+            self.cache[id(items)] = items.rows(self.queries)
+        return self.cache[id(items)]
+
     def cells(self, k: int | None) -> tuple[Ints, Ints, Ints]:
         """The first k items one list behind the other: the row, the rank from 0 and the code of each."""
-        codes = self.first(k)
-        rows, ranks = np.nonzero(codes >= 0)
-        return rows, ranks, codes[rows, ranks]
+        if ("cells", k) not in self.cache:
+            codes = self.first(k)
+            rows, ranks = np.nonzero(codes >= 0)
+            self.cache["cells", k] = rows, ranks, codes[rows, ranks]
+        return self.cache["cells", k]
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
         """(items,) as of `ExposureCounts`, of these lists alone."""

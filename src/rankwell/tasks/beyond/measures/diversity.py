@@ -92,16 +92,15 @@ def miscalibration(
     """
     check_share("alpha", alpha)
     labels = view.about.labels("categories", "Miscalibration")
-    values = np.full(len(view.queries), math.nan)
     histories = view.about.interacted("Miscalibration")
-    for rows, block in view.blocks(len(labels.names)):
-        n, (owners, ranks, codes) = len(block.queries), block.cells(k)
-        listed = labels.sums(owners, codes, rank_weights(block.codes.shape[1], discount, p)[ranks], n)
-        seen, users = histories.entries(histories.rows(block.queries))
-        known = labels.sums(users, histories.codes[seen], np.ones(len(seen)), n)
-        wanted, got = (ratio(each, each.sum(axis=1, keepdims=True)) for each in (known, listed))
-        ratios = ratio(wanted, (1 - alpha) * got + alpha * wanted)
-        terms = np.where(wanted > 0, wanted * np.log(np.where(wanted > 0, ratios, 1)), 0)
-        defined = (known.sum(axis=1) > 0) & (listed.sum(axis=1) > 0)
-        values[rows] = np.where(defined, np.maximum(terms.sum(axis=1), 0), math.nan)
-    return values
+    n, (seen, users) = len(view.queries), histories.entries(view.rows_of(histories))
+    owners, ranks, codes = view.cells(k)
+    chosen = np.isin(owners, users)
+    weights = rank_weights(view.codes.shape[1], discount, p)[ranks[chosen]]
+    listed = labels.cells(owners[chosen], codes[chosen]).sums(weights)
+    known = labels.cells(users, histories.codes[seen]).sums(np.ones(len(seen)))
+    totals = [each.by_owner(each.values, n) for each in (known, listed)]
+    wanted, got = ratio(known.values, totals[0][known.owners]), ratio(listed.at(known.keys), totals[1][known.owners])
+    terms = wanted * np.log(wanted / ((1 - alpha) * got + alpha * wanted))
+    defined = (totals[0] > 0) & (totals[1] > 0)
+    return np.where(defined, np.maximum(known.by_owner(terms, n), 0), math.nan)

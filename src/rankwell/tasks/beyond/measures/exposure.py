@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
-from rankwell.tasks.beyond.attributes import ItemLabels, listed_values
+from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
 By = Literal["groups", "items"]
@@ -45,76 +45,83 @@ def attention_weighted_rank_fairness(
     >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
     [1.0]
     """
-    groups = view.about.labels("groups", "AWRF")
-    wanted = np.ones(len(groups.names))
-    if target == "catalogue":
-        catalogue = view.about.catalogue("AWRF")
-        wanted = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)[0]
-    values = np.full(len(view.queries), math.nan)
-    if not wanted.any():
-        return values
-    wanted = wanted / wanted.sum()
-    for rows, block in view.blocks(len(groups.names)):
-        given = _of_groups(block, k, groups, discount, p)
-        total = given.sum(axis=1, keepdims=True)
-        given = given / np.where(total > 0, total, 1)
-        middle = (given + wanted) / 2
-        values[rows] = np.where(total[:, 0] > 0, 1 - (_divergence(given, middle) + _divergence(wanted, middle)) / 2, math.nan)
-    return values
+    groups, n = view.about.labels("groups", "AWRF"), len(view.queries)
+    sizes = view.about.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
+    if not sizes.any():
+        return np.full(n, math.nan)
+    given, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
+    total = given.by_owner(given.values, n)
+    got, wanted = given.values / total[given.owners], shares[given.labels]
+    middle = (got + wanted) / 2
+    # A group without exposure adds ln 2 times the share that it should have.
+    rest = np.maximum(shares.sum() - given.by_owner(wanted, n), 0) * math.log(2)
+    divergence = given.by_owner(_divergences(got, middle) + _divergences(wanted, middle), n) + rest
+    return np.where(total > 0, 1 - divergence / 2, math.nan)
 
 
-def _divergence(part: Floats, whole: Floats) -> Floats:
-    """(queries,) the Kullback-Leibler divergence in nats; no part is 0 where the whole is not."""
-    part = np.broadcast_to(part, whole.shape)
-    quotient = np.divide(part, whole, out=np.ones_like(whole), where=part > 0)
-    return (part * np.log(quotient)).sum(axis=-1)
+def _divergences(part: Floats, whole: Floats) -> Floats:
+    """The terms of a Kullback-Leibler divergence in nats; no part is 0 where the whole is not."""
+    return part * np.log(np.divide(part, whole, out=np.ones_like(whole), where=part > 0))
 
 
-def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, discount: Discount, p: float) -> Floats:
-    """(queries, groups) the exposure that each list gives to groups. discount, p: of the ranks."""
+def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, discount: Discount, p: float) -> LabelSums:
+    """The exposure that each list gives to groups. discount, p: of the ranks."""
     key = "exposure of groups", k, discount, p
     if key not in view.cache:
-        weights = rank_weights(view.codes.shape[1], discount, p)
         owners, ranks, codes = view.cells(k)
-        view.cache[key] = groups.sums(owners, codes, weights[ranks], len(view.queries))
+        cells = view.cache.get(("groups", k)) or groups.cells(owners, codes)
+        view.cache["groups", k] = cells
+        view.cache[key] = cells.sums(rank_weights(view.codes.shape[1], discount, p)[ranks])
     return view.cache[key]
 
 
-class QueryExposures(NamedTuple):
-    """The exposure that lists give and the one that they should give: (queries, groups), or (queries, k) of the listed items.
+class _Exposures(NamedTuple):
+    """Of the exposure that each list gives and the one that it should give, sums over all groups or items: (queries,).
 
-    sizes: (queries,) the sum of the squares of the exposure that all groups or items should have.
+    disparity: of the squares of the first; relevance: of the products; target: of the squares of the second.
     """
 
-    given: Floats
-    expected: Floats
-    sizes: Floats
+    disparity: Floats
+    relevance: Floats
+    target: Floats
 
 
-def _exposures(view: ItemLists, k: int | None, p: float, groups: ItemLabels | None, measure_name: str) -> QueryExposures:
-    """The exposures of the groups, or without them of the items.
+def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: str) -> _Exposures:
+    """The exposures of groups or of items.
 
     Items of one grade should all have the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
     """
-    key = "exposures", k, p, groups is None
+    key = "exposures", k, p, by
     if key not in view.cache:
-        view.cache[key] = _new_exposures(view, k, p, groups, measure_name)
+        new = _of_items if by == "items" else _of_all_groups
+        view.cache[key] = new(view, k, p, measure_name)
     return view.cache[key]
 
 
-def _new_exposures(view: ItemLists, k: int | None, p: float, groups: ItemLabels | None, measure_name: str) -> QueryExposures:
-    catalogue, codes = view.about.catalogue(measure_name), view.first(k)
-    own, rest = _targets(view, len(catalogue), p, measure_name)
-    if groups is None:
-        squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
-        others = len(catalogue) - np.bincount(own.owners, minlength=len(codes))
-        relevant = listed_values(own.owners, own.codes, own.values, codes)
-        expected = np.where(relevant > 0, relevant, rest[:, None])
-        weights = rank_weights(codes.shape[1], "geometric", p)
-        return QueryExposures((codes >= 0) * weights, expected, squares + others * rest * rest)
-    of_all = groups.sums(np.zeros_like(catalogue), catalogue, np.ones(len(catalogue)), 1)
-    expected = rest[:, None] * of_all + groups.sums(own.owners, own.codes, own.values - rest[own.owners], len(codes))
-    return QueryExposures(_of_groups(view, k, groups, "geometric", p), expected, (expected * expected).sum(axis=1))
+def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
+    codes, n = view.first(k), len(view.about.catalogue(measure_name))
+    own, rest = _targets(view, n, p, measure_name)
+    squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
+    others = n - np.bincount(own.owners, minlength=len(codes))
+    relevant = listed_values(own.owners, own.codes, own.values, codes)
+    expected = np.where(relevant > 0, relevant, rest[:, None])
+    given = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
+    return _Exposures((given * given).sum(axis=1), (given * expected).sum(axis=1), squares + others * rest * rest)
+
+
+def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
+    """Every group should have the exposure of an irrelevant item for each of its items, and relevant ones the difference, too."""
+    groups, sizes, n = view.about.labels("groups", measure_name), view.about.group_sizes(measure_name), len(view.queries)
+    own, rest = _targets(view, len(view.about.catalogue(measure_name)), p, measure_name)
+    given = _of_groups(view, k, groups, "geometric", p)
+    further = groups.cells(own.owners, own.codes).sums(own.values - rest[own.owners])
+    expected = rest[given.owners] * sizes[given.labels] + further.at(given.keys)
+    squares = (2 * rest[further.owners] * sizes[further.labels] + further.values) * further.values
+    return _Exposures(
+        given.by_owner(given.values * given.values, n),
+        given.by_owner(given.values * expected, n),
+        rest * rest * (sizes * sizes).sum() + further.by_owner(squares, n),
+    )
 
 
 class _Targets(NamedTuple):
@@ -128,7 +135,7 @@ class _Targets(NamedTuple):
 def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Targets, Floats]:
     """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other item."""
     grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
-    entries, owners = grades.entries(grades.rows(view.queries))
+    entries, owners = grades.entries(view.rows_of(grades))
     kept = (grades.values[entries] > 0) & (True if in_catalogue is None else in_catalogue[grades.codes[entries]])
     entries, owners = entries[kept], owners[kept]
     counts = np.bincount(owners, minlength=len(view.queries))
@@ -167,11 +174,8 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     codes = view.first(k)
     if by == "items":
         return ((codes >= 0) * rank_weights(codes.shape[1], "geometric", p) ** 2).sum(axis=1)
-    groups, values = view.about.labels("groups", "EED"), np.zeros(len(view.queries))
-    for rows, block in view.blocks(len(groups.names)):
-        given = _of_groups(block, k, groups, "geometric", p)
-        values[rows] = (given * given).sum(axis=1)
-    return values
+    given = _of_groups(view, k, view.about.labels("groups", "EED"), "geometric", p)
+    return given.by_owner(given.values * given.values, len(codes))
 
 
 @measure("EER", source=_DIAZ, scale=_EXPOSURE._replace(better="higher"), exempt=_TAIL)
@@ -189,12 +193,7 @@ def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), about), by="items").tolist()
     [1.25]
     """
-    groups = view.about.labels("groups", "EER") if by == "groups" else None
-    values = np.zeros(len(view.queries))
-    for rows, block in view.blocks(len(groups.names) if groups else view.codes.shape[1]):
-        found = _exposures(block, k, p, groups, "EER")
-        values[rows] = (found.given * found.expected).sum(axis=1)
-    return values
+    return _exposures(view, k, p, by, "EER").relevance
 
 
 @measure(
@@ -213,9 +212,5 @@ def exposure_loss(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: 
     >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), about), by="items").tolist()
     [0.5]
     """
-    groups = view.about.labels("groups", "EEL") if by == "groups" else None
-    values = np.zeros(len(view.queries))
-    for rows, block in view.blocks(len(groups.names) if groups else view.codes.shape[1]):
-        given, expected, sizes = _exposures(block, k, p, groups, "EEL")
-        values[rows] = np.maximum((given * given - 2 * given * expected).sum(axis=1) + sizes, 0)
-    return values
+    disparity, relevance, target = _exposures(view, k, p, by, "EEL")
+    return np.maximum(disparity - 2 * relevance + target, 0)

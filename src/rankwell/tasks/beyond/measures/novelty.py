@@ -39,8 +39,7 @@ def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "inte
     """
     popularity, codes = view.about.interactions("Novelty"), view.first(k)
     total = view.about.n_users if of == "users" else int(popularity.sum())
-    bits = -np.log2(np.maximum(popularity, 1) / max(total, 1))
-    return _mean(bits[codes], codes >= 0)
+    return _mean(-np.log2(np.maximum(popularity[codes], 1) / max(total, 1)), codes >= 0)
 
 
 @measure(
@@ -82,8 +81,7 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
     [0.5]
     """
-    counts, grades, codes = view.about.interactions("Serendipity"), view.about.judged("Serendipity"), view.first(k)
-    expected = np.zeros(len(counts), dtype=np.bool_)
-    expected[np.argsort(-counts, kind="stable")[: k if head is None else head]] = True
-    useful = grades.values_of(grades.rows(view.queries), codes) >= rel
+    expected = view.about.head(k if head is None else head, "Serendipity")
+    grades, codes = view.about.judged("Serendipity"), view.first(k)
+    useful = grades.values_of(view.rows_of(grades), codes) >= rel
     return (useful & (codes >= 0) & ~expected[codes]).sum(axis=1) / k
