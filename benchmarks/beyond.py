@@ -1,7 +1,8 @@
-"""Measures beyond accuracy against `rankwell evaluate` on the same run: python benchmarks/beyond.py [--rounds 3] [QUERIES ...]
+"""Measures beyond accuracy against `rankwell evaluate` on the same run: python benchmarks/beyond.py [-k 10] [QUERIES ...]
 
 Processes take turns. Of each the median processor time, wall time and peak memory are printed, and how many times the processor
-time of `evaluate` it takes. Memory may grow by the values of queries alone: 8 bytes for each measure and query, and their ids.
+time of `evaluate` it takes. Memory may grow by what results and judgments hold alone: the ids of queries, 8 bytes for each value
+of a measure and a query, and the judged items.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from statistics import median
 import numpy as np
 
 ITEMS, DEPTH, USERS = 5_000, 50, 2_000
-QUERIES = (5_000, 20_000, 60_000)
+QUERIES = (15_000, 60_000, 150_000, 300_000)
 RANKWELL = str(Path(sys.executable).parent / "rankwell")
 INPUTS = "--catalogue items.csv:id --interactions seen.txt --item-categories items.csv:genres --item-groups items.csv:artist"
 COMMANDS = {
@@ -41,9 +42,11 @@ def write(folder: Path, queries: int) -> None:
     (folder / "items.csv").write_text("id,genres,artist\n" + "".join(rows))
 
 
-def measure(command: str, folder: Path) -> tuple[float, float, float]:
-    """Processor seconds, wall seconds and peak memory in MiB of one process."""
+def measure(command: str, folder: Path, k: int) -> tuple[float, float, float]:
+    """Processor seconds, wall seconds and peak memory in MiB of one process. k: of the measures beyond accuracy."""
     begin = time.perf_counter()
+    if command.startswith("beyond"):
+        command = f"{command} -k {k}"
     words = [RANKWELL, *command.split(), "--intervals", "none"]
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -57,11 +60,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("queries", nargs="*", type=int, default=QUERIES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("-k", type=int, default=10)
     given = parser.parse_args()
     for queries in given.queries:
         with tempfile.TemporaryDirectory() as name:
             write(Path(name), queries)
-            turns = [{label: measure(each, Path(name)) for label, each in COMMANDS.items()} for _ in range(given.rounds)]
+            turns = [{label: measure(each, Path(name), given.k) for label, each in COMMANDS.items()} for _ in range(given.rounds)]
         for label in COMMANDS:
             processor, wall, peak = (median(turn[label][place] for turn in turns) for place in range(3))
             times = median(turn[label][0] / turn["evaluate"][0] for turn in turns)

@@ -1,6 +1,6 @@
 """The registry of formats, and the recognition of a format by content."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -12,6 +12,7 @@ from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
+from rankwell.io.reader.lists import ListBlock
 from rankwell.store import Head, Source, line_starts, naming, split_part
 from rankwell.store.data_sets import is_data_set_id
 
@@ -101,7 +102,8 @@ class Format(NamedTuple):
     SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files that are written in it.
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
     columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
-    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. folder: the file in which
+    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. lists: (files of one run,
+    items, request) -> the first items of every query, some queries at a time; it may raise Irregular. folder: the file in which
     a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
     grades of a model beside those of people. presumed: whether `convert` takes content that may as well be a run as judgments.
     """
@@ -120,6 +122,7 @@ class Format(NamedTuple):
     columns: bool = False
     kind_of: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
+    lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[ListBlock]] | None = None
     folder: str = ""
     by_text: bool = False
     models: bool = False

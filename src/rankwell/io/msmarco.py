@@ -1,6 +1,7 @@
 """MS MARCO: runs as `query item rank`, texts as `id text`, both between tabs and without a header; its qrels are TREC's."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -9,6 +10,7 @@ from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
+from rankwell.io.reader.lists import ListBlock, ListScan
 from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id
 
@@ -47,7 +49,14 @@ def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, r
     return count_lines(source, judgments, shared, MSMARCO_RUN, request.options._replace(comments=False))
 
 
-@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits, count_shared=_count_shared, cut=line_cuts)
+def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[ListBlock]:
+    lists = ListScan(items, MSMARCO_RUN, request.options._replace(comments=False))
+    for source in sources:
+        _refuse_scores(source)
+        yield from lists.read(source)
+
+
+@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits, count_shared=_count_shared, cut=line_cuts, lists=_lists)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in lines `query item rank`; the score is the rank with its sign turned.
 

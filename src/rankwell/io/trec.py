@@ -7,7 +7,7 @@ Preferences have lines `query group subgroup item level`.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +22,7 @@ from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
+from rankwell.io.reader.lists import ListBlock, ListScan
 from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id, encode_id
 
@@ -58,6 +59,12 @@ def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, r
     return count_lines(source, judgments, shared, TREC_RUN, request.options)
 
 
+def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[ListBlock]:
+    lists = ListScan(items, TREC_RUN, request.options)
+    for source in sources:
+        yield from lists.read(source)
+
+
 def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     """Writes a TREC run file: each query's items by falling score, equal scores in the order of the table, ranks from 1.
 
@@ -85,6 +92,7 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     write=write_run,
     suffixes=(".run", ".trec", ".txt"),
     cut=line_cuts,
+    lists=_lists,
 )
 def read_run(source: Source, request: Request | None = None) -> Ranking:
     """The whole run; the items of a query stay in the order of the file.

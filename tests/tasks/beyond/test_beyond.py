@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
-from rankwell.tasks.beyond import reading
-from rankwell.tasks.beyond.lists import ItemLists
+from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.io.reader import lists
+from rankwell.tasks.beyond import attributes, reading, streaming
 from tasks.beyond import smallest
 
 PEERS = json.loads((Path(__file__).parents[2] / "golden" / "beyond.json").read_text(encoding="utf-8"))["cases"]
@@ -196,42 +197,115 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
 # ---- blocks ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["grouped", "scattered", "compressed", "memory"])
+def drawn_rows(rng: random.Random) -> list[tuple[str, str, float]]:
+    lists = {f"u{number}": rng.sample("abcdefgh", rng.randint(1, 6)) for number in range(40)}
+    return [(user, item, 9.5 - rank) for user, items in lists.items() for rank, item in enumerate(items)]
+
+
+def write_form(form: str, rows: list[tuple[str, str, float]], folder: Path) -> Any:
+    """The rows of a run in a file or a folder of this form, or in memory."""
+    place = folder / f"mine.{form}"
+    if form == "memory":
+        return {user: [item for _, item, _ in own] for user, own in groupby(rows, lambda row: row[0])}
+    lines = [f"{user} Q0 {item} 1 {score} tag\n" for user, item, score in rows]
+    if form == "csv":
+        place.write_text("query,item,score\n" + "".join(f"{user},{item},{score}\n" for user, item, score in rows))
+    elif form == "folder":
+        place.mkdir()
+        cut = next(row for row in range(len(rows) // 2, len(rows)) if rows[row][0] != rows[row - 1][0])
+        (place / "1.run").write_text("".join(lines[:cut]))
+        (place / "2.run").write_text("".join(lines[cut:]))
+    else:
+        place.write_bytes(gzip.compress("".join(lines).encode()) if form == "gz" else "".join(lines).encode())
+    return place
+
+
+def all_inputs(folder: Path) -> dict[str, Any]:
+    smallest.write(folder)
+    items = f"{folder}/items.csv"
+    inputs = {"catalogue": f"{items}:id", "categories": f"{items}:genres", "groups": f"{items}:artist"}
+    return inputs | {"interactions": folder / "seen.txt", "judgments": folder / "qrels.txt"}
+
+
+MEASURES = "Gini(discount='log')@4 Gini Entropy ItemCoverage@1 ILD@5 Novelty Serendipity@3 Miscalibration AWRF EED EER EEL"
+
+
+def results(place: Any, given: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Everything that decides a byte of the outputs, with all inputs and with none."""
+    found = [rw.evaluate_beyond(place, MEASURES, **given), rw.evaluate_beyond(place)]
+    return [(*(each.values.tobytes() for each in one.values), one.summary, one.notes, one.rules) for one in found]
+
+
+@pytest.mark.parametrize("form", ["run", "scattered", "gz", "memory", "csv", "folder"])
 def test_results_do_not_depend_on_how_a_run_is_divided(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     rng = random.Random(form)
-    lists = {f"u{number}": rng.sample("abcdefgh", rng.randint(1, 6)) for number in range(40)}
-    rows = [(user, item, 9.5 - rank) for user, items in lists.items() for rank, item in enumerate(items)]
+    rows, given = drawn_rows(rng), all_inputs(tmp_path)
     if form == "scattered":
         rng.shuffle(rows)
-    place: Any = tmp_path / f"mine.{form}"
-    place.write_text("".join(f"{user} Q0 {item} 1 {score} tag\n" for user, item, score in rows), encoding="utf-8")
-    if form == "compressed":
-        place.write_bytes(gzip.compress(place.read_bytes()))
-    elif form == "memory":
-        place = lists
-    smallest.write(tmp_path)
-    items = f"{tmp_path}/items.csv"
-    given = {
-        "catalogue": f"{items}:id",
-        "interactions": tmp_path / "seen.txt",
-        "categories": f"{items}:genres",
-        "groups": f"{items}:artist",
-        "judgments": tmp_path / "qrels.txt",
-    }
-    measures = "Gini(discount='log')@4 Gini Entropy ItemCoverage@1 ILD@5 Novelty Serendipity@3 Miscalibration AWRF EED EER EEL"
-    whole = [rw.evaluate_beyond(place, measures, **given), rw.evaluate_beyond(place)]
+    place = write_form(form, rows, tmp_path)
+    whole = results(place, given)
+    monkeypatch.setattr(lists, "_LEAST", 1)
+    monkeypatch.setattr(lists, "BLOCK", 300)
+    monkeypatch.setattr(streaming, "CELLS", 20)
 
-    sizes, divided = list[int](), list[rw.Results]()
+    streamed = results(place, given)
+    monkeypatch.setattr(streaming.StreamedRun, "blocks", irregular)
     monkeypatch.setattr(reading, "RANGE", 150)
     monkeypatch.setattr(reading, "BATCH", 7)
-    monkeypatch.setattr(reading, "ItemLists", lambda queries, *others: sizes.append(len(queries)) or ItemLists(queries, *others))
-    for options in ({"measures": measures, **given}, {}):
-        divided.append(rw.evaluate_beyond(place, **options))
+    monkeypatch.setattr(reading, "PLACES", 7)
+    divided = results(place, given)
 
-    for one, other in zip(whole, divided, strict=True):
-        assert [each.values.tobytes() for each in one.values] == [each.values.tobytes() for each in other.values]
-        assert (one.summary, one.notes, one.rules) == (other.summary, other.notes, other.rules)
-    assert max(sizes) <= 8
+    assert streamed == whole
+    assert divided == whole
+
+
+def irregular(*_: Any) -> Any:
+    raise lists.Irregular
+
+
+def test_a_mistake_behind_many_good_lines_is_named_by_its_line(tmp_path: Path):
+    place = tmp_path / "mine.run"
+    good = "".join(f"u{number} Q0 a 1 1.0 x\n" for number in range(500))
+
+    for bad, error, message in (
+        ("u0 Q0 b 1\n", BadLine, r"mine\.run:501: 4 fields"),
+        ("u9 Q0 a 1 one x\n", BadScore, r"mine\.run:501"),
+        ("u999 Q0 a 1 1 x\nu999 Q0 a 2 2 x\n", DuplicateItem, "line 502.*line 501|501.*502"),
+    ):
+        place.write_text(good + bad)
+        with pytest.raises(error, match=message):
+            rw.evaluate_beyond(place)
+
+
+def test_a_run_without_a_line_and_a_folder_with_such_a_file_are_refused(tmp_path: Path):
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "1.run").write_text("u1 Q0 a 1 1.0 x\n")
+    (folder / "2.run").write_text("\n")
+
+    for place in (folder, folder / "2.run"):
+        with pytest.raises(BadInput, match=r"2\.run"):
+            rw.evaluate_beyond(place)
+
+
+def test_no_block_of_queries_takes_time_by_the_whole_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    rows, given = drawn_rows(random.Random(1)), all_inputs(tmp_path)
+    place, sizes = write_form("run", rows, tmp_path), list[int]()
+    of_all = attributes.ItemLabels.cells
+
+    def counted(self: Any, owners: Any, codes: Any) -> Any:
+        sizes.append(len(codes))
+        return of_all(self, owners, codes)
+
+    monkeypatch.setattr(streaming, "CELLS", 6)
+    monkeypatch.setattr(attributes.ItemLabels, "cells", counted)
+
+    given["judgments"] = {user: ["a"] for user, _, _ in rows}
+
+    rw.evaluate_beyond(place, ["AWRF@3", "EER@3", "EEL@3", "EED@3"], **given)
+
+    assert len(sizes) > 40
+    assert sum(size > 6 for size in sizes) == 1
 
 
 def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():

@@ -98,12 +98,14 @@ static int take_batch(Worker *worker, const struct ArrowArray *batch, int kinds)
     return status;
 }
 
-/* All rows of a stream, from its first batch to its last. */
-int rankwell_take_stream(Worker *worker, struct ArrowArrayStream *stream)
+/* The rows of the next batches of a stream; 1 where it may have more, and DONE once the last was read. batches: 0 for all. */
+int rankwell_take_stream(Worker *worker, struct ArrowArrayStream *stream, ptrdiff_t batches)
 {
     const int kinds = kinds_of(stream);
     int status = kinds < 0 ? kinds : DONE;
-    while (!status) {
+    for (ptrdiff_t each = 0; !status; each++) {
+        if (batches && each == batches)
+            return 1;
         struct ArrowArray batch = {0};
         if (stream->get_next(stream, &batch))
             return ODD;

@@ -29,6 +29,6 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-int rankwell_take_stream(Worker *worker, struct ArrowArrayStream *stream);
+int rankwell_take_stream(Worker *worker, struct ArrowArrayStream *stream, ptrdiff_t batches);
 
 #endif

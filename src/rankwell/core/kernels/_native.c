@@ -263,7 +263,7 @@ static PyMethodDef functions[] = {
 };
 
 /* What native.py asks for: raised whenever a function of this module is called in another way. */
-#define INTERFACE 6
+#define INTERFACE 7
 
 /* The seed of the hashes comes from the interpreter's own, which PYTHONHASHSEED fixes. */
 static int draw_seed(void)

@@ -183,6 +183,13 @@ int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t k
     worker->top_size[worker->tops++] = (int64_t)kept;
     for (size_t place = 0; place < kept; place++) {
         const size_t size = found[place].size;
+        if (worker->pass == LISTS) {
+            const int64_t item = rankwell_name_entry(&worker->items, found[place].name, size);
+            if (item < 0)
+                return NO_MEMORY;
+            worker->top_length[worker->top_rows++] = item;
+            continue;
+        }
         if (!make_room(&worker->top_text, &worker->top_text_room, worker->top_text_size + size, 1))
             return NO_MEMORY;
         memcpy(worker->top_text + worker->top_text_size, found[place].name, size);
@@ -221,7 +228,7 @@ int rankwell_finish_query(Worker *worker, const uint8_t *text)
     if (!worker->begun || worker->position < 0)
         return DONE;
     const uint8_t *const start = text + worker->start;
-    worker->retrieved[worker->position] = (int64_t)worker->rows;
+    (worker->pass == LISTS ? worker->unknown.counts : worker->retrieved)[worker->position] = (int64_t)worker->rows;
     if (worker->falling)
         for (size_t each = 0; each < worker->n_found && !status; each++)
             status = add_hit(&worker->hits, worker->found + each, (int64_t)worker->found[each].place, 1, 0);

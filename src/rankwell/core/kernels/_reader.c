@@ -63,7 +63,8 @@ static PyObject *reader_worker(PyObject *self, PyObject *arguments)
     const int last = form->fields - 1;
     if (form->fields < 1 || form->query < 0 || form->query > last || form->item < 0 || form->item > last || form->value < 0
         || form->value > last || reading.rule < BY_INPUT || reading.rule > BY_ID_DESCENDING || keep < 0
-        || (pass != WHOLE_QUERIES && pass != COLLECT && pass != TWICE)) {
+        || (pass != WHOLE_QUERIES && pass != COLLECT && pass != TWICE && pass != LISTS) || (pass == LISTS && !keep)
+        || (pass == LISTS && table->queries)) {
         PyErr_SetString(PyExc_ValueError, "there is no such field, rule or pass");
         return NULL;
     }
@@ -108,11 +109,11 @@ static Py_ssize_t feed_worker(Worker *worker, uint8_t *text, size_t filled, int 
     }
     while (end > worker->parsed && text[end - 1] != '\n')
         end--;
-    status = worker->pass == WHOLE_QUERIES ? rankwell_read_whole(worker, text, end)
-             : worker->pass == PLACE || worker->pass == SHARE
-                 ? rankwell_place_scattered(worker, text, end)
-                 : rankwell_read_scattered(worker, text, end);
-    const int open = worker->pass == WHOLE_QUERIES && worker->begun && worker->position >= 0;
+    const int whole = worker->pass == WHOLE_QUERIES || worker->pass == LISTS;
+    status = whole                                            ? rankwell_read_whole(worker, text, end)
+             : worker->pass == PLACE || worker->pass == SHARE ? rankwell_place_scattered(worker, text, end)
+                                                              : rankwell_read_scattered(worker, text, end);
+    const int open = whole && worker->begun && worker->position >= 0;
     if (last && !status) {
         if (open)
             status = rankwell_finish_query(worker, text);
@@ -226,8 +227,9 @@ static PyObject *outcome(int status)
 static PyObject *reader_take(PyObject *self, PyObject *arguments)
 {
     PyObject *capsule, *columns;
+    Py_ssize_t batches;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OO", &capsule, &columns))
+    if (!PyArg_ParseTuple(arguments, "OOn", &capsule, &columns, &batches))
         return NULL;
     Held *const held = rankwell_worker_in(capsule);
     struct ArrowArrayStream *const stream = held ? PyCapsule_GetPointer(columns, "arrow_array_stream") : NULL;
@@ -235,7 +237,7 @@ static PyObject *reader_take(PyObject *self, PyObject *arguments)
         return NULL;
     held->busy = 1;
     held->state = PyEval_SaveThread();
-    const int status = stream->release ? rankwell_take_stream(&held->worker, stream) : ODD;
+    const int status = stream->release ? rankwell_take_stream(&held->worker, stream, batches) : ODD;
     PyEval_RestoreThread(held->state);
     held->busy = 0;
     return outcome(status);
@@ -289,7 +291,7 @@ static PyObject *reader_absorb(PyObject *self, PyObject *arguments)
     if (!from)
         return NULL;
     if (from == held || from->table != held->table || from->worker.pass != held->worker.pass || from->worker.pass == SHARE
-        || from->first != held->first) {
+        || from->worker.pass == LISTS || from->first != held->first) {
         PyErr_SetString(PyExc_ValueError, "the workers do not belong together");
         return NULL;
     }
@@ -378,7 +380,8 @@ static PyMethodDef functions[] = {
     {"reader_read", reader_read, METH_VARARGS,
      "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the "
      "last)"},
-    {"reader_take", reader_take, METH_VARARGS, "reader_take(worker, stream of query, item, score) -> 0, or what is the matter"},
+    {"reader_take", reader_take, METH_VARARGS,
+     "reader_take(worker, stream of query, item, score, batches) -> 1 where more may follow, 0, or what is the matter"},
     {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
     {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},
     {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash appears there twice"},

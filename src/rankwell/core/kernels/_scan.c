@@ -18,14 +18,14 @@ int rankwell_start(Worker *worker, const Table *table, const Reading *reading)
 void rankwell_free(Worker *worker)
 {
     void *const all[] = {
-        worker->retrieved,   worker->hits.row,        worker->hits.above, worker->hits.tied,  worker->hits.before,
-        worker->hits.score,  worker->query,           worker->scores,     worker->offsets,    worker->sizes,
-        worker->seen,        worker->names,           worker->found,      worker->tally.over, worker->tally.tied,
-        worker->tally.below, worker->top_text,        worker->top_query,  worker->top_size,   worker->top_length,
-        worker->top_score,   worker->own_first_found, worker->own_is_shared, worker->prints,
-        worker->stretches,
+        worker->retrieved,   worker->hits.row,        worker->hits.above,    worker->hits.tied,  worker->hits.before,
+        worker->hits.score,  worker->query,           worker->scores,        worker->offsets,    worker->sizes,
+        worker->seen,        worker->names,           worker->found,         worker->tally.over, worker->tally.tied,
+        worker->tally.below, worker->top_text,        worker->top_query,     worker->top_size,   worker->top_length,
+        worker->top_score,   worker->own_first_found, worker->own_is_shared, worker->prints,     worker->stretches,
     };
     rankwell_free_names(&worker->unknown);
+    rankwell_free_names(&worker->items);
     rankwell_free_kept(worker);
     for (size_t each = 0; each < sizeof all / sizeof *all; each++)
         free(all[each]);
@@ -79,6 +79,8 @@ static int enter_query(Worker *worker, const Line *line)
         if (entry < 0)
             return NO_MEMORY;
         worker->entry = (size_t)entry;
+        if (worker->pass == LISTS)
+            worker->position = entry;
     }
     return DONE;
 }
@@ -94,7 +96,7 @@ INLINE int is_new_query(const Worker *worker, const Line *line)
 static int begin_rows(Worker *worker, size_t start)
 {
     const size_t slots = power_of_two(256, 4 * worker->rows);
-    if (worker->retrieved[worker->position])
+    if ((worker->pass == LISTS ? worker->unknown.counts : worker->retrieved)[worker->position])
         return SCATTERED;
     worker->start = start;
     worker->rows = worker->n_found = 0;
@@ -139,8 +141,8 @@ INLINE int remember(Worker *worker, uint64_t mark)
     return DONE;
 }
 
-/* One more row of the judged query that is being read. A hash that is there already may be a duplicate. */
-INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double score)
+/* One more row of the query that is being read. A hash that is there already may be a duplicate. lists: in the pass of that name. */
+INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double score, int lists)
 {
     const size_t row = worker->rows;
     const uint64_t hash = hash_of(line->item, line->item_size);
@@ -157,6 +159,8 @@ INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double
     worker->offsets[row] = (uint32_t)((size_t)(line->item - text) - worker->start);
     worker->sizes[row] = (uint32_t)line->item_size;
     worker->rows = row + 1;
+    if (lists)
+        return DONE;
     const int64_t judged = find_item(worker->table, (size_t)worker->position, hash, line->item, line->item_size);
     if (judged < 0)
         return DONE;
@@ -178,7 +182,7 @@ INLINE int take_line(const Worker *worker, Form form, const uint8_t *text, size_
     return 0;
 }
 
-INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form)
+INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form, int lists)
 {
     Line line;
     double score;
@@ -196,7 +200,7 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
                 return note_odd(worker, &line, status);
             worker->unknown.counts[worker->entry]++;
         } else if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score))
-                   || (status = add_row(worker, text, &line, score)))
+                   || (status = add_row(worker, text, &line, score, lists)))
             return note_odd(worker, &line, status);
     }
     worker->parsed = end;
@@ -242,7 +246,8 @@ int rankwell_take_row(Worker *worker, const Line *row, double score)
     memset(name + row->item_size, 0, SLACK);
     worker->names_size += row->item_size;
     line.item = name;
-    return add_row(worker, worker->names, &line, worker->reading.single_precision ? rounded(score) : score);
+    return add_row(worker, worker->names, &line, worker->reading.single_precision ? rounded(score) : score,
+                   worker->pass == LISTS);
 }
 
 /* Closes what such rows left open. */
@@ -261,9 +266,10 @@ static int is_trec(const Form *form)
 /* The lines up to `end`, which stands behind a newline; the query that is being read stays open. */
 int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end)
 {
-    if (is_trec(&worker->reading.form))
-        return read_whole(worker, text, end, (Form){6, 0, 2, 4, 0});
-    return read_whole(worker, text, end, worker->reading.form);
+    const Form trec = {6, 0, 2, 4, 0}, form = worker->reading.form;
+    if (worker->pass == LISTS)
+        return is_trec(&form) ? read_whole(worker, text, end, trec, 1) : read_whole(worker, text, end, form, 1);
+    return is_trec(&form) ? read_whole(worker, text, end, trec, 0) : read_whole(worker, text, end, form, 0);
 }
 
 /* Hashes of items that differ by query, so that one item may stand in several; never 0. */
@@ -357,8 +363,7 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         else if (pass == SHARE) {
             if ((status = rankwell_count_shared(worker, &line, score)))
                 return status;
-        }
-        else if (worker->position < 0)
+        } else if (worker->position < 0)
             worker->unknown.counts[worker->entry]++;
         else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
             return note_odd(worker, &line, status);

@@ -12,8 +12,9 @@
 #include <math.h>
 
 /* TWICE: nothing is kept; the first line that seems to repeat an item of its query is ODD. SHARE: as PLACE, of the rows of one file
-   among items of several, by one worker; prints of the rows' items are kept. */
-enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2, TWICE = 3, SHARE = 4 };
+   among items of several, by one worker; prints of the rows' items are kept. LISTS: as WHOLE_QUERIES, but every query counts, whose
+   position is its number among the unknown, and the first items are kept as numbers. */
+enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2, TWICE = 3, SHARE = 4, LISTS = 5 };
 enum { BY_INPUT = 0, BY_ID = 1, BY_ID_DESCENDING = 2 };
 
 /* Which field of a line is what. ranked: the value is a rank, and its negative the score. */
@@ -111,6 +112,9 @@ typedef struct {
     int64_t *top_query, *top_size, *top_length;
     double *top_score;
     size_t top_text_size, top_text_room, top_query_room, top_size_room, top_length_room, top_score_room, tops, top_rows;
+    /* Of LISTS: all items, whose numbers are then in top_length; and how many of them were handed back. */
+    Names items;
+    size_t known_items;
 
     /* Scattered lines: the first and the second pass over them. first_found: (queries + 1,) where the found items of each query
        begin; shared in the second pass. */

@@ -1,6 +1,6 @@
 """Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from rankwell.io.column_tables.table import (
     opened_table,
 )
 from rankwell.io.formats import Cuts, Request, Texts, file_format
+from rankwell.io.reader.lists import Irregular, ListBlock, ListScan
 from rankwell.io.reader.shared import count_columns
 from rankwell.store import Head, Source
 
@@ -72,6 +73,16 @@ def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request:
     if native.library is None or (stream := table.stream(sql)) is None:
         return None
     return reader.scan_columns(stream, judgments, request.options)
+
+
+def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request, *, dialect: Dialect) -> Iterator[ListBlock]:
+    """The first items of every query of a run in tables, some queries at a time. Raises Irregular."""
+    lists = ListScan(items, None, request.options._replace(comments=False, trailing=False))
+    for source in sources:
+        with opened(source, dialect, "run", request) as (table, columns):
+            if (stream := table.stream(table.rows(columns))) is None:
+                raise Irregular
+            yield from lists.take(stream)
 
 
 def _ranking_of(table: ColumnTable, *, repeated: bool) -> Ranking:
@@ -244,7 +255,7 @@ def _register(dialect: Dialect) -> None:
 
     name, suffixes = dialect.name, dialect.suffixes
     run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
-    run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows)}
+    run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows), "lists": _bind(read_lists)}
     file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))

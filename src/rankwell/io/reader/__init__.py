@@ -90,7 +90,7 @@ def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hit
     """
     judgments = judgments.flat
     worker = new_worker(new_table(judgments), COLUMNS, options._replace(comments=False, trailing=False), _WHOLE_QUERIES)
-    if native.library.reader_take(worker, stream) < 0:
+    if native.library.reader_take(worker, stream, 0) < 0:
         return None
     rows = _rows_of(worker, worker)
     return None if rows is None else rows.hits(judgments, keep=options.keep)
@@ -129,7 +129,7 @@ class Scan:
         self._reported, self._passes = 0, (0, 1)
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
-        self._table = new_table(judged)
+        self._table, self._judged = new_table(judged), len(judged.items)
         self._begun: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
@@ -195,6 +195,8 @@ class Scan:
         # The first one has the results of the others now; their memory is free.
         del workers[1:], others
         _check(native.library.reader_gather(first))
+        if not self._judged:
+            return first, first
         self._passes = 1, 2
         found = self._read(parts, lambda: self._second(first), whole_queries=False)
         _check(native.library.reader_settle(found[0]))
@@ -265,7 +267,7 @@ class Scan:
             while not last and not self._stopped:
                 seen = place + rest
                 if path is None:
-                    rest, place, last = _from_stream(worker, stream, room, rest, place)
+                    rest, place, last = feed_from_stream(worker, stream, room, rest, place)
                 else:
                     turn = _TURN * self._block
                     rest, place, last = native.library.reader_read(worker, stream.fileno(), room, rest, place, stop, turn)
@@ -361,7 +363,7 @@ def _check(status: int) -> None:
         raise Odd
 
 
-def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
+def feed_from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
     """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
     filled, size = rest, len(room) - len(SLACK)
     with memoryview(room) as view:

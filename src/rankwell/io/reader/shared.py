@@ -36,7 +36,7 @@ def count_columns(stream: Any, judgments: Judgments, shared: SharedQueries, opti
     table = new_table(judgments.flat)
     first, counting = (new_worker(table, COLUMNS, options, COLLECT) for _ in range(2))
     native.library.reader_share(counting, _expecting(first, shared))
-    if native.library.reader_take(counting, stream) < 0:
+    if native.library.reader_take(counting, stream, 0) < 0:
         return None
     return _counts(counting, shared, options)
 

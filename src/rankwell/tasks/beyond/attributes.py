@@ -89,7 +89,7 @@ class LabelCells(NamedTuple):
     def sums(self, weights: Floats) -> "LabelSums":
         """The sum of the weights of each cell's items. weights: (items,) each is divided equally among the labels of its item."""
         shares = (weights / np.maximum(self.counts, 1))[self.rows]
-        values = np.bincount(self.places, weights=shares, minlength=len(self.keys))
+        values = np.bincount(self.places, weights=shares, minlength=len(self.keys)).astype(np.float64, copy=False)
         return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
 
 
@@ -128,7 +128,7 @@ class QueryItems:
 
     @classmethod
     def of(cls, queries: Sequence[str], owners: Ints, codes: Ints, values: Floats) -> "QueryItems":
-        """The items of queries from rows in any order. owners: (entries,) positions in `queries`."""
+        """The items of queries, each once, from rows in any order. owners: (entries,) positions in `queries`."""
         keys = owners * (int(codes.max(initial=0)) + 1) + codes
         if (np.diff(keys) < 0).any():
             order = np.argsort(keys, kind="stable")
@@ -193,6 +193,11 @@ class ItemAttributes:
         """The code of each item."""
         return {item: code for code, item in enumerate(self.items)}
 
+    @property
+    def judged_queries(self) -> Mapping[str, int] | None:
+        """The queries that count, in order, each with its row; None where all do."""
+        return None if self.grades is None else self.grades.index
+
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
         if self.in_catalogue is None:
@@ -230,6 +235,15 @@ class ItemAttributes:
                 f"{measure} needs vectors of items; name a file of them by {flag('--item-embeddings', name='embeddings')}."
             )
         return self.vectors
+
+    def self_information(self, of: str, measure: str) -> Floats:
+        """(items,) -log2 of the share of users, or of interactions, that have each; an item without any counts as having one."""
+        key = "self-information", of
+        if key not in self.cache:
+            popularity = self.interactions(measure)
+            total = self.n_users if of == "users" else int(popularity.sum())
+            self.cache[key] = -np.log2(np.maximum(popularity, 1) / max(total, 1))
+        return self.cache[key]
 
     def head(self, n: int, measure: str) -> Bools:
         """(items,) whether each is among the n most popular; of equally popular items the first ones are."""

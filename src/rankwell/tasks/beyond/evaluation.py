@@ -8,17 +8,20 @@ import numpy as np
 from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
-from rankwell.core.tables import Bools, Ints
-from rankwell.errors import BadUsage
+from rankwell.core.tables import Bools, Ints, sort_ids
+from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
+from rankwell.io.reader.lists import Irregular
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
+from rankwell.tasks.beyond.collecting import RunValues
 from rankwell.tasks.beyond.inputs import BeyondInputs
-from rankwell.tasks.beyond.lists import Discount, ExposureCounts, ItemLists, ListCollections
+from rankwell.tasks.beyond.lists import ItemLists, ListCollections
 from rankwell.tasks.beyond.options import BeyondOptions
 from rankwell.tasks.beyond.reading import ListedRun
+from rankwell.tasks.beyond.streaming import StreamedRun
 
 
 @takes_options(BeyondOptions, "measures")
@@ -44,10 +47,10 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
     aggregates, undefined, about = list[SummaryRow](), ResultsBuilder(convention), inputs.attributes()
+    del inputs
     for name, run in named.items():
-        lists = ListedRun.of(name, run, inputs.judgments, _depth(measures), options)
-        _count(builder, lists)
-        aggregates += _keep(builder, undefined, lists, about, measures)
+        found = _values(builder, name, run, about, measures, options)
+        aggregates += _keep(builder, undefined, name, found, measures)
     _note_ungrouped(builder, about, measures)
     inputs_of, summarised = {each: getattr(options, each) for each in _PLACES}, len(builder.values)
     builder.values += undefined.values
@@ -103,54 +106,56 @@ def _depth(measures: Sequence[LabelledMeasure]) -> int | None:
     return None if None in cutoffs else max(each for each in cutoffs if each is not None)
 
 
-def _count(builder: ResultsBuilder, lists: ListedRun) -> None:
-    name, missing, unknown = lists.name, lists.missing, lists.unknown
-    counts = {QUERIES_COUNTED: len(lists.queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}
+def _values(
+    builder: ResultsBuilder,
+    name: str,
+    run: Any,
+    about: ItemAttributes,
+    measures: Sequence[LabelledMeasure],
+    options: BeyondOptions,
+) -> RunValues:
+    """The values of a run, whose queries are counted. Raises NothingToEvaluate where none of them is judged."""
+    try:
+        lists = StreamedRun(name, run, _depth(measures), options)
+        found = RunValues.of(lists.blocks(about), about, measures)
+    except Irregular:
+        lists = ListedRun.of(name, run, about.judged_queries, _depth(measures), options)
+        found = RunValues.of(lists.blocks(about), about, measures)
+    missing, unknown = found.missing, sort_ids(lists.unknown)
+    if len(missing) == len(found.queries):
+        raise NothingToEvaluate(f"{name}: none of its {len(unknown)} queries has judgments; are ids written in two ways?")
+    counts = {QUERIES_COUNTED: len(found.queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}
     builder.counts[name] = counts
     builder.notes += lists.notes
     if missing:
         builder.notes.append(f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}")
     if unknown:
         builder.notes.append(f"{name}: {len(unknown)} queries have no judgments and are ignored, for example {unknown[0]!r}")
+    return found
 
 
 def _keep(
-    builder: ResultsBuilder,
-    undefined: ResultsBuilder,
-    lists: ListedRun,
-    about: ItemAttributes,
-    measures: Sequence[LabelledMeasure],
+    builder: ResultsBuilder, undefined: ResultsBuilder, name: str, found: RunValues, measures: Sequence[LabelledMeasure]
 ) -> list[SummaryRow]:
     """Adds the values of one run. Returns the rows of measures of all lists, whose values of single queries are undefined."""
-    name, queries = lists.name, lists.queries
-    per_list = [each for each in measures if each.measure.entry.view is ItemLists]
-    values, shown = np.empty((len(per_list), len(queries))), np.zeros(len(about.items), dtype=np.bool_)
-    whole = [each for each in measures if each.measure.entry.view is ListCollections]
-    exposures = ExposureCounts(about, [_exposure_of(each.measure) for each in whole])
-    for rows, block in lists.blocks(about):
-        for row, each in enumerate(per_list):
-            values[row, rows] = each.measure(block)
-        exposures.add(block)
-        codes = block.codes[(block.codes >= 0) & (block.codes < len(shown))]
-        shown[codes] = True
-    for row, each in enumerate(per_list):
-        builder.keep(name, each.measure, each.label, queries, values[row])
-        _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(values[row]))
+    queries, values = found.queries, found.values
+    for each in measures:
+        if each.measure.entry.view is ItemLists:
+            own = values.pop(0)
+            builder.keep(name, each.measure, each.label, queries, own)
+            _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(own))
     if any(each.measure.name == "Novelty" for each in measures):
-        _note_unseen(builder, name, about, np.flatnonzero(shown))
+        _note_unseen(builder, name, found.exposures.about, np.flatnonzero(found.shown))
     aggregates: list[SummaryRow] = []
-    for each in whole:
+    for each in measures:
+        if each.measure.entry.view is not ListCollections:
+            continue
         undefined.keep(name, each.measure, each.label, queries, np.full(len(queries), np.nan))
-        (value,) = each.measure(ListCollections((name,), (exposures,))).tolist()
+        (value,) = each.measure(ListCollections((name,), (found.exposures,))).tolist()
         scale, unit = builder.convention.shows(each.measure.entry.unit)
         cells = (None if np.isnan(value) else value * scale, None, None, None, len(queries), unit)
         aggregates.append(SummaryRow.of(name, str(each.measure), each.label, *cells))
     return aggregates
-
-
-def _exposure_of(measure: Measure) -> tuple[int | None, Discount]:
-    """The cut-off and the discount of a measure of all lists."""
-    return measure.cutoff, measure.parameters.get("discount", "none")
 
 
 def _note_ungrouped(builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]) -> None:

@@ -1,6 +1,6 @@
-"""Runs -> lists of the codes of items, a block of queries at a time, so that memory does not grow with their number."""
+"""Runs that cannot be streamed -> lists of the codes of items: first the queries, then the items of a block of them at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -8,31 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, Judgments, sort_ids
+from rankwell.core.tables import Ints, Judgments, position_in_segment
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.errors import BadInput, NothingToEvaluate, flag
 from rankwell.io import files as io
 from rankwell.io.formats import Request, identify
 from rankwell.io.shards import find_hits_in_shards, shard_hits
 from rankwell.store import SourceRange, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
+from rankwell.tasks.beyond.lacking import LackingItems
 from rankwell.tasks.beyond.lists import ItemLists
 from rankwell.tasks.beyond.options import BeyondOptions
 
 RANGE = 4 << 20
 """Bytes of a file that are read at a time."""
-BATCH = 20_000
-"""Queries that are read at a time where a file cannot be divided, or has the rows of a query in several of its ranges."""
-_ABSENT, _SCATTERED = -2, -1
+BATCH, PLACES = 20_000, 1 << 20
+"""Queries that are read at a time where a file cannot be divided, or has the rows of a query in several of its ranges; with few
+first items, so many of these."""
+_SCATTERED = -1
 _NO_QUERY = "\0"
 
 
 @dataclass(frozen=True, eq=False)
 class ListedRun:
-    """The lists of a run. queries: those that count, in order. depth: the number of first items that are read.
+    """The lists of a run. queries: those that count. depth: the number of first items that are read.
 
     ranges: of a file that can be divided. place: (queries,) the range that has all rows of a query; -1 for one that is read
-    from the whole run, -2 for one that it lacks. unknown: queries that do not count. notes: of the reader.
+    from the whole run. unknown: queries that do not count. notes: of the reader.
     """
 
     name: str
@@ -46,82 +47,57 @@ class ListedRun:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, run: Any, judgments: Judgments | None, depth: int | None, options: BeyondOptions) -> "ListedRun":
-        """Reads the queries of a run. depth: None for all items. Raises NothingToEvaluate where none of them is judged."""
-        ranges, lengths, places, notes = _Ranges(run, options), dict[str, int](), dict[str, int](), tuple[str, ...]()
-        if ranges:
-            for number in range(len(ranges)):
-                for query, n in ranges.hits(number, (_NO_QUERY,), 0).unknown.items():
-                    places[query] = _SCATTERED if query in places else number
-                    if depth is None:
-                        lengths[query] = lengths.get(query, 0) + n
-        else:
-            found = _hits(run, (_NO_QUERY,), 0, options)
-            lengths, notes = dict(found.hits.unknown), found.notes
+    def of(cls, name: str, run: Any, judged: Container[str] | None, depth: int | None, options: BeyondOptions) -> "ListedRun":
+        """Reads the queries of a run. judged: those that count, None for all. depth: None for all items."""
+        ranges, places, lengths, notes = _Ranges(run, options), dict[str, int](), dict[str, int](), tuple[str, ...]()
+        for number in range(len(ranges)):
+            found = ranges.hits(number, (_NO_QUERY,), 0).unknown
+            again = sum(query in places for query in found)
+            if 2 * again > len(found):
+                # Most queries have rows in several ranges.
+                ranges, places, lengths = _Ranges(None, options), dict[str, int](), dict[str, int]()
+                break
+            for query, n in found.items():
+                places[query] = _SCATTERED if query in places else number
+                if depth is None:
+                    lengths[query] = lengths.get(query, 0) + n
+        if not ranges:
+            whole = _hits(run, (_NO_QUERY,), 0, options)
+            lengths, notes = dict(whole.hits.unknown), whole.notes
             places = dict.fromkeys(lengths, _SCATTERED)
-        queries = tuple(sort_ids(places)) if judgments is None else judgments.queries
-        place = np.array([places.get(query, _ABSENT) for query in queries], dtype=np.int64)
-        if (place == _ABSENT).all():
-            raise NothingToEvaluate(f"{name}: none of its {len(places)} queries has judgments; are ids written in two ways?")
-        unknown = [] if judgments is None else sort_ids(query for query in places if query not in judgments.index)
+        queries = tuple(query for query in places if judged is None or query in judged)
+        place = np.array([places[query] for query in queries], dtype=np.int64)
+        unknown = [] if judged is None else [query for query in places if query not in judged]
         deepest = max(max(lengths.values(), default=1) if depth is None else depth, 1)
         return cls(name, run, options, queries, deepest, place, ranges, unknown, notes or tuple(ranges.notes))
 
-    @property
-    def missing(self) -> list[str]:
-        """The queries that the run lacks."""
-        return list(self._names(np.flatnonzero(self.place == _ABSENT)))
-
-    def blocks(self, about: ItemAttributes) -> Iterator[tuple[Ints, ItemLists]]:
-        """The lists of some queries at a time, each query once, and their places among the queries.
-
-        Raises BadInput for an item that the catalogue, the categories or the vectors lack.
-        """
-        codes = _Codes(about.index)
+    def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
+        """The lists of some queries at a time, each query once. Raises BadInput for an item that an input lacks."""
+        codes, lacking = _Codes(about.index), LackingItems(self.name, about)
         for number in range(len(self.ranges)):
             rows = np.flatnonzero(self.place == number)
             if len(rows):
-                yield rows, self._lists(rows, self.ranges.hits(number, self._names(rows), self.depth).top, about, codes)
+                hits = self.ranges.hits(number, self._names(rows), self.depth)
+                yield self._lists(hits.top, about, codes, lacking)
         others = np.flatnonzero(self.place == _SCATTERED)
-        for start in range(0, len(others), BATCH):
-            rows = others[start : start + BATCH]
-            yield rows, self._lists(rows, _hits(self.run, self._names(rows), self.depth, self.options).hits.top, about, codes)
-        absent = np.flatnonzero(self.place == _ABSENT)
-        if len(absent):
-            yield absent, self._lists(absent, None, about, codes)
+        batch = max(BATCH, PLACES // self.depth)
+        for start in range(0, len(others), batch):
+            found = _hits(self.run, self._names(others[start : start + batch]), self.depth, self.options)
+            yield self._lists(found.hits.top, about, codes, lacking)
 
     def _names(self, rows: Ints) -> tuple[str, ...]:
         return tuple(map(self.queries.__getitem__, rows.tolist()))
 
-    def _lists(self, rows: Ints, top: Ranking | None, about: ItemAttributes, codes: "_Codes") -> ItemLists:
-        queries = self._names(rows)
+    def _lists(self, top: Ranking | None, about: ItemAttributes, codes: "_Codes", lacking: LackingItems) -> ItemLists:
         if top is None:
-            return ItemLists(queries, np.full((len(queries), 1), -1, dtype=np.int64), about)
+            raise ValueError("the first items were not kept")
         sizes = np.diff(top.offsets)
-        listed = np.full((len(queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
         flat = np.fromiter(map(codes.__getitem__, top.items), dtype=np.int64, count=len(top.items))
-        place = {query: row for row, query in enumerate(queries)}
-        owners = np.repeat(np.array([place[query] for query in top.queries], dtype=np.int64), sizes)
-        listed[owners, np.arange(len(flat)) - np.repeat(top.offsets[:-1], sizes)] = flat
-        self._refuse_lacking(queries, owners, flat, top.items, about)
-        return ItemLists(queries, listed, about)
-
-    def _refuse_lacking(
-        self, queries: Sequence[str], owners: Ints, codes: Ints, items: Sequence[str], about: ItemAttributes
-    ) -> None:
-        categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
-        groups, add_row = flag("--item-groups", name="groups"), "add a row, with an empty {} for an item without one"
-        lacking = {
-            f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
-            f"{categories} lacks; {add_row.format('category')}": about.categories and about.categories.listed,
-            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
-            f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
-        }
-        for what, has in lacking.items():
-            good = np.ones(len(codes), dtype=np.bool_) if has is None else np.append(has, False)[np.minimum(codes, len(has))]
-            if not good.all():
-                row = int(np.flatnonzero(~good)[0])
-                raise BadInput(f"{self.name}: query {queries[int(owners[row])]!r} lists {items[row]!r}, which {what}.")
+        lacking.others = list(codes)[len(about.items) :]
+        listed = np.full((len(top.queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
+        listed[np.repeat(np.arange(len(sizes)), sizes), position_in_segment(top.offsets)] = flat
+        lacking.refuse(top.queries, listed)
+        return ItemLists(tuple(top.queries), listed, about)
 
 
 class _Codes(dict[str, int]):

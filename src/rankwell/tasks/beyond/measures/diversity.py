@@ -1,12 +1,15 @@
 """Measures of each list by the categories or the vectors of its items: how different they are, and whether they suit a user."""
 
 import math
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, ratio
+from rankwell.core.tables import Floats, Ints, ratio
+from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
 from rankwell.tasks.beyond.lists import Discount, ItemLists, check_share, rank_weights
 
 _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
@@ -42,18 +45,64 @@ def intra_list_diversity(
 def _category_distances(view: ItemLists, k: int | None) -> Floats:
     """(queries,) the sum of the Jaccard distances of all pairs."""
     labels, depth = view.about.labels("categories", "ILD"), view.first(k).shape[1]
-    totals = np.zeros(len(view.queries))
+    totals, few = np.zeros(len(view.queries)), _few_sets(view.about, labels)
     for rows, block in view.blocks(depth * labels.words):
-        codes = block.first(k)
-        sets, kept = labels.bits(codes), codes >= 0
-        sizes = np.bitwise_count(sets).sum(axis=-1, dtype=np.int64)
+        # One rank of all lists behind the other, so that items at a distance are neighbours in memory.
+        codes = np.ascontiguousarray(block.first(k).T)
+        kept, own = codes >= 0, np.zeros(codes.shape[1])
+        full, distances = bool(kept.all()), _by_bits(labels, codes) if few is None else few.of(codes)
         for apart in range(1, depth):
-            shared = np.bitwise_count(sets[:, apart:] & sets[:, :-apart]).sum(axis=-1, dtype=np.int64)
-            union = sizes[:, apart:] + sizes[:, :-apart] - shared
             # Items are at the beginning of a list, so that the later one of a pair decides whether there is one.
-            distance = np.where(kept[:, apart:] & (union > 0), 1 - ratio(shared, union), 0)
-            totals[rows] += distance.sum(axis=1)
+            own += (distances(apart) if full else distances(apart) * kept[apart:]).sum(axis=0)
+        totals[rows] = own
     return totals
+
+
+class _FewSets(NamedTuple):
+    """The sets of labels that items have, where these are few. sets: (items + 1,) of each, the last of none.
+
+    distances: (n · n,) of all pairs of sets. n: their number.
+    """
+
+    sets: NDArray[np.uint16]
+    distances: Floats
+    n: int
+
+    def of(self, codes: Ints) -> Callable[[int], Floats]:
+        """The distances of the items of lists that are so many ranks apart. codes: (depth, queries)."""
+        own = self.sets[np.where((codes < 0) | (codes >= len(self.sets)), len(self.sets) - 1, codes)]
+        rows = own * np.uint16(self.n)
+        return lambda apart: self.distances.take(rows[apart:] + own[:-apart])
+
+
+def _few_sets(about: ItemAttributes, labels: ItemLabels) -> _FewSets | None:
+    """None where there are more than 255 sets of labels."""
+    if "few sets" not in about.cache:
+        bits = labels.bits(np.arange(len(about.items) + 1))
+        unique, sets = np.unique(bits, axis=0, return_inverse=True)
+        about.cache["few sets"] = None
+        if len(unique) < 256:
+            sizes = np.bitwise_count(unique).sum(axis=-1, dtype=np.int64)
+            shared = np.bitwise_count(unique[:, None] & unique).sum(axis=-1, dtype=np.int64)
+            distances = _jaccard(shared, sizes[:, None] + sizes - shared)
+            about.cache["few sets"] = _FewSets(sets.ravel().astype(np.uint16), distances.ravel(), len(unique))
+    return about.cache["few sets"]
+
+
+def _by_bits(labels: ItemLabels, codes: Ints) -> Callable[[int], Floats]:
+    """The distances of the items of lists that are so many ranks apart. codes: (depth, queries)."""
+    sets = labels.bits(codes)
+    sizes = np.bitwise_count(sets).sum(axis=-1, dtype=np.int64)
+
+    def _apart(ranks: int) -> Floats:
+        shared = np.bitwise_count(sets[ranks:] & sets[:-ranks]).sum(axis=-1, dtype=np.int64)
+        return _jaccard(shared, sizes[ranks:] + sizes[:-ranks] - shared)
+
+    return _apart
+
+
+def _jaccard(shared: Ints, union: Ints) -> Floats:
+    return np.where(union > 0, 1 - ratio(shared, union), 0.0)
 
 
 def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:

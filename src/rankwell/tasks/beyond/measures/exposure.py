@@ -115,11 +115,11 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
     own, rest = _targets(view, len(view.about.catalogue(measure_name)), p, measure_name)
     given = _of_groups(view, k, groups, "geometric", p)
     further = groups.cells(own.owners, own.codes).sums(own.values - rest[own.owners])
-    expected = rest[given.owners] * sizes[given.labels] + further.at(given.keys)
+    of_irrelevant = given.by_owner(given.values * sizes[given.labels], n) * rest
     squares = (2 * rest[further.owners] * sizes[further.labels] + further.values) * further.values
     return _Exposures(
         given.by_owner(given.values * given.values, n),
-        given.by_owner(given.values * expected, n),
+        of_irrelevant + further.by_owner(further.values * given.at(further.keys), n),
         rest * rest * (sizes * sizes).sum() + further.by_owner(squares, n),
     )
 

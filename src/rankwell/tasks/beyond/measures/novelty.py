@@ -37,9 +37,8 @@ def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "inte
     >>> novelty(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
     [2.0]
     """
-    popularity, codes = view.about.interactions("Novelty"), view.first(k)
-    total = view.about.n_users if of == "users" else int(popularity.sum())
-    return _mean(-np.log2(np.maximum(popularity[codes], 1) / max(total, 1)), codes >= 0)
+    codes = view.first(k)
+    return _mean(view.about.self_information(of, "Novelty")[codes], codes >= 0)
 
 
 @measure(

@@ -1,0 +1,44 @@
+"""The error for a retrieved item that an input lacks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Ints
+from rankwell.errors import BadInput, flag
+from rankwell.tasks.beyond.attributes import ItemAttributes
+
+
+class LackingItems:
+    """Looks for items that the catalogue, the categories, the groups or the vectors lack.
+
+    others: items without attributes, by the codes behind those of the others.
+    """
+
+    def __init__(self, name: str, about: ItemAttributes) -> None:
+        self._name, self._items, self.others = name, about.items, list[str]()
+        categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
+        groups, add_row = flag("--item-groups", name="groups"), "add a row, with an empty {} for an item without one"
+        inputs: dict[str, Bools | None] = {
+            f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
+            f"{categories} lacks; {add_row.format('category')}": about.categories and about.categories.listed,
+            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
+            f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
+        }
+        # The last place stands for items without attributes.
+        self._inputs = {what: np.append(has, False) for what, has in inputs.items() if has is not None}
+        self._good = np.logical_and.reduce([*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)])
+
+    def refuse(self, queries: Sequence[str], codes: Ints) -> None:
+        """Raises BadInput for the first item that an input lacks. codes: (queries, depth), -1 behind the end of a list."""
+        last = len(self._items)
+        if self._good[np.where(codes < 0, 0, np.minimum(codes, last))].all(where=codes >= 0):
+            return
+        owners, ranks = np.nonzero(codes >= 0)
+        flat = codes[owners, ranks]
+        for what, has in self._inputs.items():
+            bad = np.flatnonzero(~has[np.minimum(flat, last)])
+            if len(bad):
+                code, query = int(flat[bad[0]]), queries[int(owners[bad[0]])]
+                item = self._items[code] if code < last else self.others[code - last]
+                raise BadInput(f"{self._name}: query {query!r} lists {item!r}, which {what}.")
