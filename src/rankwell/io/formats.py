@@ -12,7 +12,7 @@ from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
-from rankwell.io.reader.lists import ListBlock
+from rankwell.io.reader.lists import NumberedLists
 from rankwell.store import Head, Source, line_starts, naming, split_part
 from rankwell.store.data_sets import is_data_set_id
 
@@ -122,7 +122,7 @@ class Format(NamedTuple):
     columns: bool = False
     kind_of: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
-    lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[ListBlock]] | None = None
+    lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[NumberedLists]] | None = None
     folder: str = ""
     by_text: bool = False
     models: bool = False

@@ -10,7 +10,7 @@ from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
-from rankwell.io.reader.lists import ListBlock, ListScan
+from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id
 
@@ -49,7 +49,7 @@ def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, r
     return count_lines(source, judgments, shared, MSMARCO_RUN, request.options._replace(comments=False))
 
 
-def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[ListBlock]:
+def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[NumberedLists]:
     lists = ListScan(items, MSMARCO_RUN, request.options._replace(comments=False))
     for source in sources:
         _refuse_scores(source)

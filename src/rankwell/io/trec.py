@@ -22,7 +22,7 @@ from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
-from rankwell.io.reader.lists import ListBlock, ListScan
+from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id, encode_id
 
@@ -59,7 +59,7 @@ def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, r
     return count_lines(source, judgments, shared, TREC_RUN, request.options)
 
 
-def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[ListBlock]:
+def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[NumberedLists]:
     lists = ListScan(items, TREC_RUN, request.options)
     for source in sources:
         yield from lists.read(source)

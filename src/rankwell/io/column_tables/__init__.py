@@ -39,7 +39,7 @@ from rankwell.io.column_tables.table import (
     opened_table,
 )
 from rankwell.io.formats import Cuts, Request, Texts, file_format
-from rankwell.io.reader.lists import Irregular, ListBlock, ListScan
+from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
 from rankwell.store import Head, Source
 
@@ -75,7 +75,7 @@ def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request:
     return reader.scan_columns(stream, judgments, request.options)
 
 
-def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request, *, dialect: Dialect) -> Iterator[ListBlock]:
+def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request, *, dialect: Dialect) -> Iterator[NumberedLists]:
     """The first items of every query of a run in tables, some queries at a time. Raises Irregular."""
     lists = ListScan(items, None, request.options._replace(comments=False, trailing=False))
     for source in sources:

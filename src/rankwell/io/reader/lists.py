@@ -25,7 +25,7 @@ class Irregular(Exception):
     """A run that must be read another way: with a mistake, an item listed twice, or the rows of a query apart."""
 
 
-class ListBlock(NamedTuple):
+class NumberedLists(NamedTuple):
     """The first items of some queries, in the order of the run. sizes, items: int64 as bytes; new: items that had no number."""
 
     queries: list[str]
@@ -50,7 +50,7 @@ class ListScan:
         self._worker = new_worker(none, fields, options, _LISTS)
         native.library.reader_items(self._worker, items)
 
-    def read(self, source: Source) -> Iterator[ListBlock]:
+    def read(self, source: Source) -> Iterator[NumberedLists]:
         """The lists in a file of lines. Raises Irregular."""
         room, rest, place, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
         n = 0
@@ -70,7 +70,7 @@ class ListScan:
         if not n:
             raise Irregular
 
-    def take(self, stream: Any) -> Iterator[ListBlock]:
+    def take(self, stream: Any) -> Iterator[NumberedLists]:
         """The lists in columns, a capsule of Arrow's C stream interface. Raises Irregular."""
         more, n = 1, 0
         while more:
@@ -83,7 +83,7 @@ class ListScan:
         if not n:
             raise Irregular
 
-    def _found(self, *, last: bool) -> Iterator[ListBlock]:
+    def _found(self, *, last: bool) -> Iterator[NumberedLists]:
         found = native.library.reader_lists(self._worker, 0 if last else _LEAST)
         if found is not None:
-            yield ListBlock(*found)
+            yield NumberedLists(*found)

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell.core.tables import Ints, gather, offsets_of, position_in_segment
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify
-from rankwell.io.reader.lists import Irregular, ListBlock
+from rankwell.io.reader.lists import Irregular, NumberedLists
 from rankwell.io.shards import shards_format
 from rankwell.store import Source, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
@@ -56,7 +56,7 @@ class StreamedRun:
                 yield lists
                 start = stop
 
-    def _read(self, about: ItemAttributes) -> Iterator[ListBlock]:
+    def _read(self, about: ItemAttributes) -> Iterator[NumberedLists]:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
         request = Request(keep=self._depth, notes=self.notes)
