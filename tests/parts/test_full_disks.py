@@ -120,7 +120,9 @@ def used(work: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    "job", [pytest.param(job, marks=pytest.mark.server if job in ("captions", "bench") else []) for job in JOBS]
+)
 def test_work_goes_on_when_there_is_space_again(disk: Disk, capsys: pytest.CaptureFixture[str], job: str):
     words = JOBS[job]()
     assert run(words, "one", Path("work")) == 0
@@ -165,6 +167,7 @@ def test_a_disk_without_room_for_the_plan_is_one_sentence_and_stays_as_it_was(
 
 
 @pytest.mark.slow
+@pytest.mark.server
 def test_a_full_disk_ends_the_processes_of_a_search(disk: Disk):
     words = searched()
     assert run(words, "one", Path("work")) == 0
