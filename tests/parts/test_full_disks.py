@@ -162,7 +162,7 @@ def test_a_disk_without_room_for_the_plan_is_one_sentence_and_stays_as_it_was(
 
     assert code == 2
     assert error.startswith(f"rankwell: {disk.folder}")
-    assert error.endswith("No space left on device.\n")
+    assert error.endswith("No space left on device; free some space, and run the command again.\n")
     assert [path.name for path in disk.folder.rglob("*") if path.is_file()] == ["other"]
 
 

@@ -22,7 +22,6 @@ Write = Callable[[BinaryIO], None]
 
 _DRAFT = ".draft-"
 FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-"""Errors of a disk, or a quota, that is full."""
 
 
 class Written(NamedTuple):
@@ -197,9 +196,7 @@ def probe(place: WorkPlace) -> Puts:
     name = f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
         return "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
-    except (OSError, BadInput) as error:  # such as a service without conditions
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise
+    except (OSError, BadInput):  # such as a service without conditions
         return "unique"
     finally:
         with contextlib.suppress(OSError, BadInput):
@@ -241,12 +238,18 @@ def link_new(draft: Path, path: Path) -> bool:
 
 @contextlib.contextmanager
 def draft_beside(path: Path) -> Generator[Path]:
-    """A name to write to in the folder of a path, of this process alone; what is there vanishes when the block ends."""
+    """A name to write to in the folder of a path, of this process alone; what is there vanishes when the block ends.
+
+    Raises BadUsage for a full disk.
+    """
     draft = path.with_name(f"{_DRAFT}{_host()}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield draft
     except OSError as error:
-        error.filename = error.filename if error.filename not in (None, str(draft)) else str(path.parent)
+        where = error.filename if error.filename not in (None, str(draft)) else str(path.parent)
+        if error.errno in FULL:
+            raise BadUsage(f"{where}: {error.strerror}; free some space, and run the command again.") from error
+        error.filename = where
         raise
     finally:
         draft.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from rankwell.core.kernels.workers import repeating
-from rankwell.errors import BadInput, BadUsage, flag, printable
+from rankwell.errors import BadUsage, RankwellError, flag, printable
 from rankwell.parts.work import WorkFolder
 
 _BEAT, _REMOTE_BEAT = 1.0, 10.0
@@ -34,7 +34,7 @@ def working(work: WorkFolder, index: int) -> Generator[None]:
         nonlocal used, seen
         own, now = time.process_time() - time.thread_time(), time.monotonic()
         if own - used > _LEAST_SHARE * (now - seen):
-            with suppress(OSError, BadInput):  # a full disk ends the part itself
+            with suppress(OSError, RankwellError):  # a full disk ends the part itself
                 work.renew(index, {**note, "processor_seconds": round(own, 2)})
             used, seen = own, now
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.kernels.workers import in_threads
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.parts import PartContent
 from rankwell.parts.places import WorkPlace, file_digest, is_running, place_of
 from rankwell.parts.plans import Plan
@@ -240,7 +240,7 @@ class WorkFolder:
 
     def fail(self, index: int, message: str) -> None:
         """Notes the error of a part."""
-        with suppress(OSError, BadInput):  # the error itself may be that the disk is full
+        with suppress(OSError, RankwellError):  # the error itself may be that the disk is full
             self._write_note(index, "failed", {"error": message[:_MOST_MESSAGE], "host": platform.node()[:64]})
 
     def forget(self, index: int, what: str) -> None:
