@@ -41,7 +41,7 @@ def joined(shards: list[Rows], ties, **options) -> Hits:
     hits = [hits_of_ranking(each, JUDGMENTS, ties=ties, keep=KEEP, **options) for each in tables]
     shared = shared_queries(hits)
     counts = [(shard, count_shared(tables[shard], JUDGMENTS, shared, ties=ties, **options)) for shard in shared.shards.tolist()]
-    assert not list(repeated_prints(shared, [each for _, each in counts]))
+    assert not list(repeated_prints(shared, [each.prints for _, each in counts]))
     return join_hits(hits, shared, counts, JUDGMENTS, ties=ties, keep=KEEP)
 
 
@@ -100,7 +100,7 @@ def test_an_item_in_two_shards_is_found_whether_judged_or_not(monkeypatch: pytes
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
 
-    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc") for each in tables]
+    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc").prints for each in tables]
 
     prints = shared_hits.item_prints(["x", "a1"]).tolist()
     assert list(repeated_prints(shared, counts)) == [(0, prints[0]), (1, prints[1])]
@@ -133,6 +133,6 @@ def test_two_items_that_share_a_print_are_not_one_item(monkeypatch: pytest.Monke
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
 
-    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc") for each in tables]
+    counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc").prints for each in tables]
 
     assert list(repeated_prints(shared, counts)) == [(0, 1)]

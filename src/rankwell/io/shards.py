@@ -1,12 +1,13 @@
 """A run in shards: a folder of files of one format, of which each may hold any rows; and ranges of one large file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import (
     SharedCounts,
+    SharedPrints,
     SharedQueries,
     count_shared,
     item_prints,
@@ -34,9 +35,9 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
         if progress is not None:
             progress(sum(sizes[: number + 1]), sum(sizes))
     shared = shared_queries(shards)
-    check_targets(shared, judgments, sources, entry, request)
+    check_targets(shared, lambda: judgments, sources, entry, request)
     counts = [(number, shard_counts(sources[number], entry, judgments, shared, request)) for number in shared.shards.tolist()]
-    check_prints(shared, [each for _, each in counts], judgments, sources, entry, request)
+    check_prints(shared, [each.prints for _, each in counts], judgments, sources, entry, request)
     hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
     return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
 
@@ -85,30 +86,30 @@ def _ranking(source: Source, entry: Format) -> Ranking:
 
 
 def check_targets(
-    shared: SharedQueries, judgments: Judgments, sources: Sequence[Source], entry: Format, request: Request
+    shared: SharedQueries, judgments: Callable[[], Judgments], sources: Sequence[Source], entry: Format, request: Request
 ) -> None:
     """Raises DuplicateItem for a judged item in two shards, BadUsage where repeated items of shared queries are to be dropped."""
     if request.duplicates != "error" and len(shared.queries):
-        query = judgments.queries[int(shared.queries[0])]
+        query = judgments().queries[int(shared.queries[0])]
         what = f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several files or parts of a file"
         raise BadUsage(f"{what}, so that repeated items cannot be found in one; leave it out, or put each query into one file.")
     again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
     if len(again):
-        item = judgments.items[int(shared.row[again[0]])]
+        item = judgments().items[int(shared.row[again[0]])]
         query = int(shared.queries[shared.owner[again[0]]])
-        _refuse_repeated(query, int(item_prints([item])[0]), judgments, sources, entry, request)
+        _refuse_repeated(query, int(item_prints([item])[0]), judgments(), sources, entry, request)
 
 
 def check_prints(
     shared: SharedQueries,
-    counts: Sequence[SharedCounts],
+    prints: Sequence[SharedPrints],
     judgments: Judgments,
     sources: Sequence[Source],
     entry: Format,
     request: Request,
 ) -> None:
     """Raises DuplicateItem for any item that a judged query lists in two shards."""
-    for query, item_print in repeated_prints(shared, counts):
+    for query, item_print in repeated_prints(shared, prints):
         _refuse_repeated(query, item_print, judgments, sources, entry, request)
 
 

@@ -43,20 +43,28 @@ class SharedQueries(NamedTuple):
     shards: Ints
 
 
+class SharedPrints(NamedTuple):
+    """The rows of shared queries in one shard; both here or in a file. rows: (shared,) of each query. prints: of their items.
+
+    The prints come query by query, those of a query in any order.
+    """
+
+    rows: Numbers
+    prints: Numbers
+
+
 class SharedCounts(NamedTuple):
     """The rows of shared queries in one shard, counted. target: (counted,) index of the target, ascending.
 
     above, tied: (counted,) rows that score higher than the target, and the same. upto: those of the tied whose ids are not behind
-    the target's in order of bytes; anything where ties are not broken by ids. rows: (shared,) of each shared query. prints: of
-    the items of all these rows, query by query; here or in a file.
+    the target's in order of bytes; anything where ties are not broken by ids.
     """
 
     target: Ints
     above: Ints
     tied: Ints
     upto: Ints
-    rows: Numbers
-    prints: Numbers
+    prints: SharedPrints
 
 
 def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
@@ -141,7 +149,7 @@ def count_shared(
             judged: list[int] = shared.row[target[group]].tolist()
             own = [encode_id(judgments.items[row]) for row in judged]
             upto[group] = _upto([encode_id(items[row]) for row in rivals], own)
-    return SharedCounts(target, above, last - first, upto, counted, item_prints(items))
+    return SharedCounts(target, above, last - first, upto, SharedPrints(counted, item_prints(items)))
 
 
 def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
@@ -151,7 +159,7 @@ def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
     return np.searchsorted(ordered, np.array([place[each] for each in ids]), side="right")
 
 
-def repeated_prints(shared: SharedQueries, shards: Sequence[SharedCounts]) -> Iterator[tuple[int, int]]:
+def repeated_prints(shared: SharedQueries, shards: Sequence[SharedPrints]) -> Iterator[tuple[int, int]]:
     """The index of the query, and the print, of each item that seems to appear in several shards; queries in order."""
     start, done = 0, [0] * len(shards)
     bounds = np.cumsum(sum((each.rows[:].astype(np.int64) for each in shards), np.zeros(len(shared.queries), dtype=np.int64)))
@@ -199,25 +207,27 @@ def join_hits(
     is_shared[shared.queries] = True
     retrieved, present = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
     unknown, tops = dict[str, int](), list[Ranking]()
-    columns = [_shared_columns(shared, counts, ties)]
+    columns = [[each] for each in _shared_columns(shared, counts, ties)]
     for hits in shards:
         alone = np.flatnonzero(~is_shared[hits.query])
-        columns.append(tuple(each[alone] for each in (hits.row, hits.score, hits.above, hits.tied, hits.before)))
+        for column, each in zip(columns, (hits.row, hits.score, hits.above, hits.tied, hits.before), strict=True):
+            column.append(each[alone])
         retrieved += hits.retrieved
         present |= hits.present
         for query, size in hits.unknown.items():
             unknown[query] = unknown.get(query, 0) + size
         tops += [] if hits.top is None else [hits.top]
-    row, score, above, tied, before = (np.concatenate(each) for each in zip(*columns, strict=True))
+    # One column after the other, so that no two copies of all are in memory.
+    row = np.concatenate(columns.pop(0))
     order = np.argsort(row)
-    row = row[order]
+    row, (score, above, tied, before) = row[order], (np.concatenate(columns.pop(0))[order] for _ in range(4))
     return Hits(
         judgments.query_of_row[row],
         row,
-        score[order],
-        above[order],
-        tied[order],
-        before[order],
+        score,
+        above,
+        tied,
+        before,
         retrieved,
         present,
         {query: unknown[query] for query in sorted(unknown, key=encode_id)},

@@ -63,18 +63,20 @@ class JudgedRankings(QueryRows):
         above, tied, before, retrieved = _without_junk(hits, junk[hits.row], len(judgments.queries))
         kept = np.flatnonzero(~junk[hits.row])
         kept = kept[np.lexsort((before[kept], above[kept], hits.query[kept]))]
+        # Rows that are in order already are not copied.
+        rows = slice(None) if len(kept) == len(hits.row) and (np.diff(kept) > 0).all() else kept
         real = np.flatnonzero(~junk)
         owner = judgments.query_of_row[real]
         order = np.lexsort((-judgments.grades[real], owner))
         return cls(
             queries=judgments.queries,
-            offsets=offsets_by(hits.query[kept], len(judgments.queries)),
-            items=hits.row[kept],
-            grades=judgments.grades[hits.row[kept]],
-            scores=hits.score[kept],
-            above=above[kept],
-            tied=tied[kept],
-            before=before[kept],
+            offsets=offsets_by(hits.query[rows], len(judgments.queries)),
+            items=hits.row[rows],
+            grades=judgments.grades[hits.row[rows]],
+            scores=hits.score[rows],
+            above=above[rows],
+            tied=tied[rows],
+            before=before[rows],
             retrieved=retrieved,
             present=hits.present,
             judged_offsets=offsets_by(owner, len(judgments.queries)),

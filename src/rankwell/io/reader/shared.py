@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.core.tables.shared_hits import SharedCounts, SharedPrints, SharedQueries
 from rankwell.io.reader import COLLECT, COLUMNS, Odd, Scan, new_table, new_worker
 from rankwell.io.reader.lines import Layout, ReadOptions
 from rankwell.store import Source
@@ -69,4 +69,4 @@ def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedC
     order, target = np.argsort(row), np.flatnonzero(counted[shared.owner])
     above, tied, before = (each[order][target] for each in (above, tied, before))
     upto = tied - before if options.ties == "id-desc" else before + 1
-    return SharedCounts(target, above, tied, upto, counted, np.frombuffer(prints, dtype=np.uint64))
+    return SharedCounts(target, above, tied, upto, SharedPrints(counted, np.frombuffer(prints, dtype=np.uint64)))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables import Ints, Judgments, offsets_of
 from rankwell.core.tables.arrays import npy_header, read_npy
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.core.tables.shared_hits import SharedCounts, SharedPrints, SharedQueries
 from rankwell.store import decode_id, encode_id
 
 
@@ -83,12 +82,10 @@ def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:
     return Ranking(tuple(map(judgments.queries.__getitem__, queries.tolist())), offsets, _ids(lengths, text), scores)
 
 
-def shared_content(shared: Sequence[SharedQueries]) -> bytes:
-    """The shared queries of each run, as `read_shared` reads them."""
-    stream = BytesIO()
+def write_shared(shared: Sequence[SharedQueries], stream: BinaryIO) -> None:
+    """Writes the shared queries of each run, as `read_shared` reads them."""
     for each in shared:
         _write(stream, each)
-    return stream.getvalue()
 
 
 def read_shared(file: Path) -> list[SharedQueries]:
@@ -118,7 +115,7 @@ class StoredArray:
 def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: BinaryIO) -> None:
     """Writes the counts of some shards, each with its run and its place among the run's shards."""
     for run, shard, each in counts:
-        _write(stream, [np.array([run, shard], dtype=np.int64), *each])
+        _write(stream, [np.array([run, shard], dtype=np.int64), *each[:-1], *each.prints])
 
 
 def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:
@@ -127,5 +124,6 @@ def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:
     with file.open("rb") as stream:
         while stream.tell() < size:
             run, shard = read_npy(stream).tolist()
-            counts = (read_npy(stream) for _ in SharedCounts._fields[:4])
-            yield run, shard, SharedCounts(*counts, *(StoredArray(file, stream) for _ in range(2)))
+            target, above, tied, upto = (read_npy(stream) for _ in range(4))
+            prints = SharedPrints(StoredArray(file, stream), StoredArray(file, stream))
+            yield run, shard, SharedCounts(target, above, tied, upto, prints)

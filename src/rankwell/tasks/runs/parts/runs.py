@@ -9,9 +9,9 @@ from rankwell.core.tables.shared_hits import SharedCounts, join_hits, shared_que
 from rankwell.io.files import FoundHits
 from rankwell.io.shards import check_prints, check_targets, shard_hits
 from rankwell.parts import KINDS, Amounts, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.store import write_bytes
+from rankwell.parts.places import draft_beside, file_digest, write_draft
 from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, source_of
-from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, shared_content, write_shards
+from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, write_shards, write_shared
 
 _SHARED = "shared.arrays"
 """The file of the queries that several shards have, in the work folder."""
@@ -39,17 +39,19 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRo
         if len(each.queries):
             own = plan.shards(run)
             sources = [plan.source(shard) for _, shard in own]
-            check_targets(each, plan.judgments.flat, sources, plan.entry(run), plan.request)
+            check_targets(each, lambda: plan.judgments.flat, sources, plan.entry(run), plan.request)
             for number in each.shards.tolist():
                 part, shard = own[number]
                 parts[part].append([run, number, *shard])
     parts = [each for each in parts if each]
     if not parts:
         return None
-    path, content = folder.absolute() / _SHARED, shared_content(shared)
-    # A plan knows its inputs by their times, so that a file that is right stays.
-    if not path.is_file() or path.read_bytes() != content:
-        write_bytes(path, content)
+    path = folder.absolute() / _SHARED
+    with draft_beside(path) as draft:
+        digest, _ = write_draft(draft, partial(write_shared, shared))
+        # A plan knows its inputs by their times, so that a file that is right stays.
+        if not path.is_file() or file_digest(path) != digest:
+            draft.replace(path)
     first = {"options": inputs.options, "boundaries": inputs.boundaries}
     return SecondRound("shared queries", {**first, "shared": str(path), "parts": parts})
 
@@ -59,8 +61,7 @@ class FoundRuns:
 
     def __init__(self, plan: RunPlan, files: Sequence[Path], folder: Path) -> None:
         self._plan, self._files, further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
-        self._shared = read_shared(folder / _SHARED) if further else []
-        self._further = further
+        self._further, self._shared = further, folder / _SHARED
         self.digests: dict[str, str] = {}
         """The digests of files that parts have taken, by the names of the files."""
 
@@ -74,21 +75,18 @@ class FoundRuns:
         plan, keep = self._plan, self._plan.request.keep
         run = [each for each, *_ in plan.options["runs"]].index(name)
         own, stored = plan.shards(run), StoredRun(plan, self._files, run, judgments if keep else None)
-        if self._shared:
-            sources = [plan.source(shard) for _, shard in own]
-            counts = [each for _, each in self._counts(run)]
-            check_prints(self._shared[run], counts, judgments, sources, plan.entry(run), plan.request)
-        notes, first = list(plan.notes[run]), None
+        shared = read_shared(self._shared)[run] if self._further else shared_queries(())
+        prints = [each.prints for _, each in self._counts(run)]
+        check_prints(shared, prints, judgments, [plan.source(shard) for _, shard in own], plan.entry(run), plan.request)
+        notes, hits = list(plan.notes[run]), None
         for (_, shard), each in zip(own, stored.stored(), strict=True):
-            first, notes = first or each.hits, [*notes, *each.notes]
+            notes += each.notes
+            hits = each.hits if len(own) == 1 else None
             self.digests |= {plan.files[shard.file].name: each.digest} if each.digest else {}
-        if first is None:
-            raise ValueError("a run has no shards")
-        if len(own) > 1:
-            shared = self._shared[run] if self._shared else shared_queries(())
-            first = join_hits(stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep)
+        if hits is None:
+            hits = join_hits(stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep)
         file = plan.files[own[0][1].file]
-        return FoundHits(first, file.format, tuple(dict.fromkeys(notes)), source_of(file))
+        return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
 
 def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> FoundRuns:
