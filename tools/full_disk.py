@@ -35,6 +35,10 @@ LINES = (
     "fuse a.run b.run -o SMALL/fused.run",
     "encode queries.jsonl --model tfidf-svd:2 --fit corpus.jsonl -o SMALL/vectors.npy",
     "search vectors/base.npy vectors/asked.npy -k 3 -o SMALL/found.run",
+    "beyond beyond/mine.run --catalogue beyond/items.csv:id -o SMALL/out",
+    "logs logs/log.csv --policy mine -o SMALL/out",
+    "interleave logs/a.run logs/b.run -o SMALL/lists.jsonl",
+    "interleave credit logs/lists.jsonl logs/clicks.csv -o SMALL/out",
 )
 KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Room that a command finds."""
@@ -93,7 +97,7 @@ def wrong_in(small: Path, line: str, home: Path, outcome: tuple[int, str], whole
         0
     ] != 2:
         return "a later command takes the rest for a result"
-    files = [name for name in left if name.startswith(("run.", "fused.", "found."))]
+    files = [name for name in left if name.startswith(("run.", "fused.", "found.", "lists."))]
     if files and not set(files) <= whole:
         return f"leaves {files}"
     return f"leaves {files[0]} and says exit 2" if files else ""

@@ -365,7 +365,7 @@ def _objects(path: Path, keys: Collection[str]) -> tuple[list[str], list[list[An
     return names, [[each.get(name) for name in names] for each in found]
 
 
-def _place(names: Sequence[str], words: Sequence[str]) -> int:
+def place_of(names: Sequence[str], words: Sequence[str]) -> int:
     """The position of the one column with one of the words, which a name has in any writing."""
     plain = [re.sub(r"[\s_-]", "", name.lower()) for name in names]
     places = [place for place, name in enumerate(plain) if name in words]
@@ -374,13 +374,15 @@ def _place(names: Sequence[str], words: Sequence[str]) -> int:
     return places[0]
 
 
-def _cell_number(value: Any, form: str) -> float:
+def cell_number(value: Any, form: str) -> float:
+    """The finite number in a cell. Raises Refused."""
     if form == "jsonl":
         return value_of(value)
     return number_of(value.strip(" \t\r\n\v\f")) if isinstance(value, str) else value_of(value)
 
 
-def _cell_id(value: Any) -> str:
+def cell_id(value: Any) -> str:
+    """The id in a cell. Raises Refused, and Undecided for an integer that a reader may not hold."""
     if value == "" or value is None:
         raise Refused("an empty id")
     if type(value) is int and not -(2**63) <= value < 2**64:
@@ -400,11 +402,11 @@ _READ = {
 
 def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, holds: str) -> Table:
     """The run or the judgments in a table."""
-    query, item, value = _place(names, _QUERY), _place(names, _ITEM), _place(names, _LAST[holds])
+    query, item, value = place_of(names, _QUERY), place_of(names, _ITEM), place_of(names, _LAST[holds])
     table: Table = {}
     for row in rows:
-        number = _cell_number(row[value], form)
-        add(table, _cell_id(row[query]), _cell_id(row[item]), 0.0 - number if names[value].lower() == "rank" else number)
+        number = cell_number(row[value], form)
+        add(table, cell_id(row[query]), cell_id(row[item]), 0.0 - number if names[value].lower() == "rank" else number)
     return table
 
 
@@ -413,7 +415,7 @@ def _plain_table(path: Path, *, form: str, holds: str) -> Any:
     if holds == "texts":
         return texts_of(names, rows)
     if holds == "column":
-        place = 0 if len(names) == 1 else _place(names, ("id",))
+        place = 0 if len(names) == 1 else place_of(names, ("id",))
         if len(set(names)) < len(names) or not all(names):
             raise Undecided("names")
         if any(type(row[place]) is int and not -(2**63) <= row[place] < 2**64 for row in rows):
@@ -427,15 +429,15 @@ def _plain_table(path: Path, *, form: str, holds: str) -> Any:
             raise Undecided("a header with a mark that is perhaps not a delimiter")
         if len(names) != 1:
             raise Refused("several columns")
-        return [_cell_number(row[0], form) for row in rows]
+        return [cell_number(row[0], form) for row in rows]
     return table_of(names, rows, form, holds)
 
 
 def texts_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, str]:
     """The texts in a table."""
-    name, text, found = _place(names, ("id",)), _place(names, ("text",)), dict[str, str]()
+    name, text, found = place_of(names, ("id",)), place_of(names, ("text",)), dict[str, str]()
     for row in rows:
-        key = _cell_id(row[name])
+        key = cell_id(row[name])
         if key in found:
             raise Refused(f"{key} twice")
         if not isinstance(row[text], str):
@@ -448,8 +450,8 @@ def _plain_scores(path: Path, *, form: str) -> Any:
     names, rows = cells(path, form)
     if not names or names[0] != "query" or len(set(names)) < len(names) or len(names) < 2 or not all(names):
         raise Undecided("names")
-    numbers = [[_cell_number(cell, form) for cell in row[1:]] for row in rows]
-    ids = [_cell_id(row[0]) for row in rows]
+    numbers = [[cell_number(cell, form) for cell in row[1:]] for row in rows]
+    ids = [cell_id(row[0]) for row in rows]
     if len(set(ids)) < len(ids) or not ids:
         raise Refused("an id twice, or none")
     return ids, names[1:], numbers
