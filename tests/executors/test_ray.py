@@ -146,9 +146,10 @@ def long(tmp_path: Path) -> Path:
     return tmp_path
 
 
+TABLES = "--queries queries.npy --gallery base.npy --positives positives.json"
 LONG = {
     "part-00003": "search base.npy queries.npy -k 20 --metric dot -o {}/found.run",
-    "second/part-00003": "captions --queries queries.npy --gallery base.npy --positives positives.json -o {}/found",
+    "second/part-00003": f"captions {TABLES} --direction t2v -o {{}}/found",
 }
 
 
