@@ -127,6 +127,27 @@ def test_shards_in_a_bucket_are_read_once_and_no_more(s3: Bucket, queries: Path)
     assert all(asked is not None for name, asked, _ in s3.reads if name.startswith("/bucket/gallery/"))
 
 
+@pytest.mark.slow
+@pytest.mark.server
+def test_a_million_queries_that_fit_the_memory_read_the_gallery_once(s3: Bucket, tmp_path: Path):
+    rng = np.random.default_rng(11)
+    gallery = rng.standard_normal((20_000, 8), dtype=np.float32)
+    asked = rng.standard_normal((1_000_000, 8), dtype=np.float32)
+    np.save(tmp_path / "queries.npy", asked)
+    for shard in range(4):
+        s3.put(f"gallery/{shard}.npy", npy(gallery[5000 * shard : 5000 * (shard + 1)]))
+    s3.reads.clear()
+
+    found = search("s3://bucket/gallery/", tmp_path / "queries.npy", k=10, shards=2, memory="4G", work=str(tmp_path / "work"))
+
+    read = sum(size for name, _, size in s3.reads if name.startswith("/bucket/gallery/"))
+    assert gallery.nbytes <= read <= 1.05 * gallery.nbytes
+    assert json.loads((tmp_path / "work" / "plan.json").read_text())["boundaries"]["queries"] == [0, 1_000_000]
+    some = rankwell.search(asked[::1000], gallery, k=10, metric="l2")
+    assert found.positions[::1000].tobytes() == some.positions.tobytes()
+    assert found.scores[::1000].tobytes() == some.scores.tobytes()
+
+
 def test_row_groups_of_parquet_are_read_by_the_parts_that_need_them(s3: Bucket, queries: Path, tmp_path: Path):
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("fsspec")

@@ -1,0 +1,122 @@
+"""Work in parts against one process: python benchmarks/parts.py [--rounds 5] [--queries 2000] [--dimensions 256] [--large]
+
+Processor seconds of one thread, in this process for both, which take turns: starting an executor is not counted. The median of
+the ratios is printed, and that of the least seconds, which other work on the machine disturbs least; results are compared.
+--large adds shards of a million items. Last comes the peak of memory of a command that only merges, with few and many queries.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+os.environ["RANKWELL_THREADS"] = "1"
+
+import rankwell
+
+# k, items of a shard, shards.
+SHARDS = ((10, 10_000, 20), (10, 100_000, 2), (100, 100_000, 2))
+LARGE = ((100, 1_000_000, 2),)
+CAPTIONS = 20_000
+
+
+def saved(path: Path, n: int, dimensions: int, seed: int) -> str:
+    """A file of normal vectors, written in pieces."""
+    rng, step = np.random.default_rng(seed), 100_000
+    table = np.lib.format.open_memmap(path, "w+", np.float32, (n, dimensions))
+    for start in range(0, n, step):
+        table[start : start + step] = rng.standard_normal((min(step, n - start), dimensions), dtype=np.float32)
+    table.flush()
+    return str(path)
+
+
+def processor_seconds(work: Callable[[], str]) -> tuple[float, str]:
+    start = time.process_time()
+    found = work()
+    return time.process_time() - start, found
+
+
+def race(name: str, one: Callable[[], str], parts: Callable[[], str], rounds: int) -> None:
+    one()
+    times: list[tuple[float, float]] = []
+    for _ in range(rounds):
+        (alone, expected), (divided, found) = processor_seconds(one), processor_seconds(parts)
+        if found != expected:
+            raise SystemExit(f"{name}: parts give another result")
+        times.append((alone, divided))
+    least = [min(column) for column in zip(*times, strict=True)]
+    ratio = median(divided / alone for alone, divided in times)
+    print(f"{name:66}{least[0]:8.2f}{least[1]:8.2f}{ratio:8.2f}{least[1] / least[0]:8.2f}", flush=True)
+
+
+def search(folder: Path, options: argparse.Namespace) -> None:
+    n, d = options.queries, options.dimensions
+    queries = saved(folder / "queries.npy", n, d, 1)
+    for k, size, shards in (*SHARDS, *(LARGE if options.large else ())):
+        base = saved(folder / f"{size * shards}.npy", size * shards, d, 2)
+
+        def _found(k: int = k, base: str = base, **parts: Any) -> str:
+            lists = rankwell.search(queries, base, k=k, **parts)
+            return lists.positions.tobytes().hex() + lists.scores.tobytes().hex()
+
+        name = f"search, k = {k}, {shards} shards of {size // k:,} k items, {n:,} queries x {d}"
+        race(name, _found, lambda shards=shards, found=_found: found(shards=shards), options.rounds)
+
+
+def captions(folder: Path, options: argparse.Namespace) -> None:
+    videos = saved(folder / "videos.npy", CAPTIONS, options.dimensions, 3)
+    texts = saved(folder / "captions.npy", CAPTIONS, options.dimensions, 4)
+    table = np.load(texts)
+    np.save(texts, np.load(videos) + 2 * table)
+
+    def _found(**parts: Any) -> str:
+        return repr(rankwell.captions(queries=texts, gallery=videos, positives="counts:1", **parts).to_columns("per_query"))
+
+    name = f"captions, {CAPTIONS:,} of {CAPTIONS:,} videos, 2 shards x {options.dimensions}"
+    race(name, _found, lambda: _found(shards=2), options.rounds)
+
+
+def peak(folder: Path, n: int) -> int:
+    """MiB that a command takes at most whose parts are computed by another process."""
+    base, queries = saved(folder / "few.npy", 20_000, 8, 5), saved(folder / "many.npy", n, 8, 6)
+    words = ["search", base, queries, "-k", "20", "-o", str(folder / "lists.hdf5"), "--overwrite"]
+    script = (
+        "import sys\nfrom rankwell.cli import main\nmain()\n"
+        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "print(int(peak.split()[1]) // 1024)\n"
+    )
+    command = [sys.executable, "-c", script, *words, "--executor", "processes:1", "--shards", "2", "--memory", "4G"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--dimensions", type=int, default=256)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--only", choices=["search", "captions", "peak"])
+    options = parser.parse_args()
+    print(f"{'processor seconds':66}{'one':>8}{'parts':>8}{'ratio':>8}{'least':>8}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if options.only in (None, "search"):
+            search(folder, options)
+        if options.only in (None, "captions"):
+            captions(folder, options)
+        if options.only in (None, "peak"):
+            few, many = peak(folder, 4000), peak(folder, 400_000)
+            print(f"peak of the command that merges: {few} MiB at 4,000 queries, {many} MiB at 400,000: {many / few:.2f} times")
+
+
+if __name__ == "__main__":
+    main()
