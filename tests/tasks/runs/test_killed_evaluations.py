@@ -17,8 +17,9 @@ SHARDS = 8
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that takes seconds to count in both rounds: every row has a hundred copies with other items."""
+    """A run that the plain reader takes seconds to count in both rounds: every row has a hundred copies with other items."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKWELL_KERNEL", "numpy")
     write_judgments(Path("qrels.txt"))
     rows = [
         (query, f"{item}-{copy}" if copy else item, score) for query, item, score in scattered(rows_of()) for copy in range(150)
