@@ -265,10 +265,11 @@ class ResultsBuilder:
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
-        undefined = int((np.isnan(found) & counted).sum()) if each.measure.entry.source == "own" else 0
+        # A measure of one population of the queries, such as the answerable ones, is defined for no others.
+        undefined = 0 if "population" in each.measure.entry.parameters else int((np.isnan(found) & counted).sum())
         if undefined:
             who = "query" if len(queries) == 1 else "queries"
-            self.notes.append(f"{run.name}: {each.label} is NaN for {undefined} of {len(queries)} {who}, which do not count")
+            self.notes.append(f"{run.name}: {each.label} is undefined for {undefined} of {len(queries)} {who}, which do not count")
         if self._keep:
             found = found.copy()
             found[~counted] = float("nan")
