@@ -92,3 +92,16 @@ def test_a_measure_of_other_inputs_says_what_it_needs_and_what_computes_it(task:
     assert code == 2
     assert f"{wrong} needs {MEASURES[parse_measure(wrong).name].view.needs}; `rankwell " in error
     assert not re.search("|".join(VIEWS), error)
+
+
+def test_every_measure_is_explained_by_its_name_alone():
+    for name in MEASURES.own:
+        assert rw.explain(name).meanings, name
+    for text, lacking in (("IFT", "max_rel"), ("fallout", "n_items"), ("SessionRBP@5", "b"), ("IFT(by='goal')", "max_rel")):
+        assert f"give {lacking}, as in" in str(rw.explain(text))
+    assert "give" not in str(rw.explain("IFT(max_rel=3)")).splitlines()[2]
+    assert {each.name for each in rw.explain("sdcg").meanings} == {"SDCG", "SessionDCG"}
+
+
+def test_expected_exposure_goes_by_the_names_of_its_paper():
+    assert [parse_measure(f"EE-{letter}@5").name for letter in "DRL"] == ["EED", "EER", "EEL"]

@@ -203,3 +203,15 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
 
 def test_a_result_prints_what_it_is_about():
     assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith("<Results of mine by RR, AP;")
+
+
+def test_queries_for_which_a_measure_is_undefined_are_counted_in_a_note():
+    judgments = {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}}
+    run = {"a": {"x": 1.0}, "b": {"y": 1.0}, "c": {"y": 1.0}}
+
+    result = rw.evaluate(judgments, run, ["r_precision_at_k@2", "P@1"], intervals="none")
+
+    assert result["r_precision_at_k@2"] == 1.0
+    assert [each for each in result.notes if "undefined" in each] == [
+        "run: r_precision_at_k@2 is undefined for 2 of 3 queries, which do not count"
+    ]

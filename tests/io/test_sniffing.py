@@ -219,6 +219,8 @@ def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):
         (["topic", "pid", "rsv"], "run", ("topic", "pid", "rsv")),
         (["query", "item", "rank"], "run", ("query", "item", "rank")),
         (["query_id", "corpus-id", "score"], "judgments", ("query_id", "corpus-id", "score")),
+        (["userID", "itemID", "rating", "timestamp"], "judgments", ("userID", "itemID", "rating")),
+        (["user", "qid", "docid", "score"], "run", ("qid", "docid", "score")),
         (["qid", "query"], "texts", ("qid", "qid", "query")),
         (["docno", "title", "text"], "texts", ("docno", "docno", "text")),
     ],

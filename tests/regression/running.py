@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -100,6 +101,7 @@ class Workspace:
         version = rankwell.__version__
         for before, after in (("rankwell ", ""), ("version=", ""), ('version": "', '"'), ('rankwell": "', '"')):
             text = text.replace(f"{before}{version}{after}", f"{before}<version>{after}")
+        text = re.sub(r'(rapidfuzz(?:=|": "))[0-9.]+', r"\1<version>", text)
         return text.replace(str(self.folder), "<folder>")
 
 

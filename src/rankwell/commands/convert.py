@@ -148,5 +148,5 @@ def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], st
         if presumed := next((entry for _, entry in entries if entry.presumed), None):
             note = f"{head.name}: {presumed.name} is read as {presumed.holds}; {flag('--holds', 'run')} reads it as a run"
             return "judgments", note
-        raise BadUsage(f"{head.name}: {head.seen} may be a run or judgments; say which of them it is.")
+        raise BadUsage(f"{head.name}: {head.seen} may be a run or judgments; say which by {flag('--holds')}.")
     return "run" if sure["run"] > sure["judgments"] else "judgments", ""

@@ -9,7 +9,7 @@ from rankwell import report
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.figures import CollectionFigure, find_figures
-from rankwell.core.registry import Measure, at_each_cutoff, is_word, measure_names, parse_measure
+from rankwell.core.registry import IncompleteMeasure, Measure, at_each_cutoff, is_word, measure_names, parse_measure
 from rankwell.errors import BadUsage
 from rankwell.report.present import Output
 
@@ -67,7 +67,10 @@ def explained(thing: Any) -> Explanation:
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
-    """The measures that a text stands for, and where, the plain reading first. Raises UnknownName where it stands for none."""
+    """The measures that a text stands for, and where, the plain reading first. Raises UnknownName where it stands for none.
+
+    A measure may lack values of parameters that have no default, such as the highest grade.
+    """
     places: dict[Measure, list[str]] = {}
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
@@ -75,6 +78,10 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     for where, words in _readings(plain):
         try:
             places.setdefault(parse_measure(at_each_cutoff(plain, [10], words)[0], words), []).append(where)
+        except IncompleteMeasure as error:
+            for each in (error.measure, *map(parse_measure, error.others)):
+                if each is not None:
+                    places.setdefault(each, []).append(where)
         except BadUsage as error:
             problem = problem or error
     if problem is not None and not places:
@@ -101,10 +108,17 @@ def _describe_figure(figure: CollectionFigure) -> str:
     return "\n".join([*lines, "", f"  of a whole collection; {figure.better} is better", f"  source: {figure.source}"])
 
 
+def _lacks(measure: Measure) -> str:
+    """The parameters that a name has to give, and does not."""
+    required = [name for name, each in measure.entry.parameters.items() if each.default is each.empty and name != measure.entry.at]
+    lacking = [name for name in required if name not in dict(measure.given)]
+    return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""
+
+
 def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = next(iter(meanings)).entry
-    lines = ["", *(f"{measure}   ({', '.join(where)})" for measure, where in meanings.items()), f"  {form(entry)}"]
+    lines = ["", *(f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()), f"  {form(entry)}"]
     for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
 
 from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import load_object
@@ -290,18 +290,33 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
             raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
-            how = f"{entry.name}@5" if parameter.name == entry.at else f"{entry.name}({parameter.name}=…)"
-            raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.{_same_letters(entry, text)}")
+            raise IncompleteMeasure.of(entry, values, text, parameter.name)
     checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
     return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
 
 
-def _same_letters(entry: MeasureEntry, text: str) -> str:
-    """A hint on other measures whose names or words differ from this one's by capitals only, for a text that is not its name."""
+class IncompleteMeasure(BadUsage):
+    """A parameter without a default has no value. measure: with what is given. others: measures that the text may mean instead."""
+
+    def __init__(self, message: str, measure: Measure | None = None, others: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.measure, self.others = measure, others
+
+    @classmethod
+    def of(cls, entry: MeasureEntry, values: Mapping[str, Any], text: str, parameter: str) -> Self:
+        """The error for a parameter of a measure."""
+        how = f"{entry.name}@5" if parameter == entry.at else f"{entry.name}({parameter}=…)"
+        others = _same_letters(entry, text)
+        hint = f" Or did you mean {' or '.join(others)}?" if others else ""
+        given = tuple((name, values[name]) for name in entry.parameters if name in values and name != entry.at)
+        return cls(f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}", Measure(entry.name, given), others)
+
+
+def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
+    """Other measures whose names or words differ from this one's by capitals only, for a text that is not its name."""
     name = text.strip().partition("(")[0].partition("@")[0]
-    others = [MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name]
-    same = [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
-    return f" Or did you mean {' or '.join(same)}?" if same and name != entry.name else ""
+    others = [MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name and name != entry.name]
+    return [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
 
 
 _LARGEST = 2**53 - 1

@@ -266,10 +266,8 @@ class ResultsBuilder:
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
         # A measure of one population of the queries, such as the answerable ones, is defined for no others.
-        undefined = 0 if "population" in each.measure.entry.parameters else int((np.isnan(found) & counted).sum())
-        if undefined:
-            who = "query" if len(queries) == 1 else "queries"
-            self.notes.append(f"{run.name}: {each.label} is undefined for {undefined} of {len(queries)} {who}, which do not count")
+        if "population" not in each.measure.entry.parameters:
+            self.note_undefined(run.name, each.label, np.isnan(found) & counted)
         if self._keep:
             found = found.copy()
             found[~counted] = float("nan")
@@ -293,6 +291,12 @@ class ResultsBuilder:
         scale, unit = self.convention.shows(measure.entry.unit)
         summary = summary_of(measure, self.convention)
         self.values.append(Values(run, name or str(measure), label, unit, summary, tuple(queries), values * scale, weights))
+
+    def note_undefined(self, run: str, label: str, undefined: Bools) -> None:
+        """Notes how many queries a measure is undefined for, which its mean leaves out, where there is one."""
+        if undefined.any():
+            who = "query" if len(undefined) == 1 else "queries"
+            self.notes.append(f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} {who}, which do not count")
 
     def ties(self, rule: str) -> str:
         """The tie rule in words: which measures, without a closed form under it, took tied items in the order of the input."""

@@ -152,3 +152,19 @@ def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(tmp_path
     assert main() == 0
 
     assert "\nquery  AnswerJudge(judge='my_judge:my_grade')\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "message"), [("fails", "RuntimeError: no network"), ("ragged", "ValueError"), ("words", "ValueError")])
+def test_an_encoder_that_fails_or_gives_no_numbers_is_named(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    lines = (
+        "def fails(texts):\n    raise RuntimeError('no network')",
+        "def ragged(texts):\n    return [[1.0] * (place + 1) for place, _ in enumerate(texts)]",
+        "def words(texts):\n    return ['high' for _ in texts]\n",
+    )
+    (tmp_path / "own_encoder.py").write_text("\n".join(lines), encoding="utf-8")
+
+    with pytest.raises(BadInput, match=f"own_encoder:{name} on [0-9]+ texts fails: {message}"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures=f"AnswerSimilarity(encoder='own_encoder:{name}')", convention="nq-open")

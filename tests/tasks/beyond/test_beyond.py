@@ -326,3 +326,22 @@ def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_t
     what = "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has their share (AWRF@3)"
     assert what in aimed
     assert not [note for note in equal if "have no group" in note]
+
+
+@pytest.mark.parametrize("names", [{"a": 1.5}, {"a": ["war", float("nan")]}, {"a": True}])
+def test_a_category_that_is_not_a_name_is_refused(names: dict[str, Any]):
+    with pytest.raises(BadInput, match="categories: item 'a' has .*expected a name, or a list of names"):
+        rw.evaluate_beyond({"u": {"a": 1.0}}, ["ILD@2"], categories=names)
+
+
+def test_names_of_categories_may_be_integers():
+    found = rw.evaluate_beyond({"u": {"a": 2.0, "b": 1.0}}, ["ILD@2"], categories={"a": 1, "b": [1, 2]}, intervals="none")
+
+    assert found["ILD@2"] == 0.5
+
+
+def test_a_negative_number_of_popular_items_is_refused():
+    given = {"interactions": {"u": {"a": 1}}, "judgments": {"u": {"a": 1}}}
+
+    with pytest.raises(BadUsage, match="head=-1; expected a number of items, 0 or more"):
+        rw.evaluate_beyond({"u": {"a": 1.0}}, ["Serendipity(head=-1)@2"], **given)

@@ -368,3 +368,13 @@ def test_the_examples_of_the_documentation_print_what_it_shows():
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(script, {})
         assert printed.getvalue() == shown
+
+
+def test_a_model_that_no_measure_reads_is_noted():
+    log = {"click": [1, 0], "propensity": [0.5, 0.5], "mine": [0.2, 0.1], "model": [0.3, 0.4]}
+
+    by_default, named = (rw.evaluate_logs(log, ["mine"], each, model="model", intervals="none") for each in (None, "IPS"))
+
+    assert [row.measure for row in by_default.summary if row.run == "mine"] == ["IPS", "SNIPS"]
+    assert any(each.startswith("no DM, DR, SNDR: what the model expects under mine is unknown") for each in by_default.notes)
+    assert any(each.startswith("model is unused") for each in named.notes)

@@ -222,3 +222,51 @@ def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_
     assert what in result.notes
     assert result["SpanPOmega"] == 0
     assert not [note for note in covered.notes if "without a chunk" in note]
+
+
+def test_the_rules_name_similarity_threshold_and_library_also_where_they_are_the_defaults():
+    pytest.importorskip("rapidfuzz")
+    rows = [{"id": "q", "passages": ["a red car"], "chunks": ["the red car"]}]
+
+    rules = rw.evaluate_rag(rows, rows, ["ContextP", "ContextR(similarity='words',threshold=0.6)"], intervals="none").rules
+
+    assert rules["similarity"] == "levenshtein threshold 0.5, words threshold 0.6"
+    assert "rapidfuzz" in rules
+    assert "similarity" not in rw.evaluate_citations([support(["a"], True)], intervals="none").rules
+
+
+def support(citations: list[str], entailed: bool, question: str = "q") -> dict[str, Any]:
+    return {"id": question, "statement": "s", "citations": citations, "entailed": entailed}
+
+
+def test_questions_that_one_system_alone_has_statements_for_are_noted():
+    whole, part = [support(["a"], True), support(["b"], False, "r")], [support(["a"], True)]
+
+    result = rw.evaluate_citations({"whole": whole, "part": part}, intervals="none")
+
+    assert result["CitationR"] == {"whole": 0.5, "part": 1.0}
+    assert "part: 1 of the 2 questions have no statement, as 'r', and do not count" in result.notes
+
+
+def test_questions_that_a_published_rule_leaves_out_are_counted_in_a_note():
+    gold = [{"id": each, "passages": [{"document": "d", "start": 0, "end": 5}]} for each in ("q", "r")]
+    found = [{"id": "q", "chunks": [{"document": "d", "start": 0, "end": 5}]}]
+
+    result = rw.evaluate_rag(gold, found, "precision@5", convention="chunking_evaluation", intervals="none")
+
+    assert "run: precision@5 is undefined for 1 of 2 queries, which do not count" in result.notes
+
+
+def test_no_system_at_all_is_an_error():
+    with pytest.raises(BadUsage, match="no system is given"):
+        rw.evaluate_rag([{"id": "q", "passages": ["text"]}], {})
+
+
+def test_without_all_chunks_a_cut_off_is_advised_only_where_it_helps():
+    gold = [{"id": "q", "passages": [{"document": "d", "start": 0, "end": 5}]}]
+    found = [{"id": "q", "chunks": [{"document": "d", "start": 0, "end": 5}]}]
+
+    with pytest.raises(BadUsage, match=r"by every_chunk\.$"):
+        rw.evaluate_rag(gold, found, "SpanPOmega")
+    with pytest.raises(BadUsage, match=r"by every_chunk, or give a cut-off\.$"):
+        rw.evaluate_rag(gold, found, "precision", convention="chunking_evaluation")

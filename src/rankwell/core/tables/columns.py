@@ -18,6 +18,8 @@ Repeats = Literal[Duplicates, "keep"]
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
+_USER: tuple[str, ...] = ("userid", "user")
+"""The query in a table of a recommender, where no column is named as one."""
 _ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
 _MEDIA = ("sliceid", "clipid", "videoid", "imageid")
 _RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
@@ -25,7 +27,7 @@ _RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
-_GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
+_GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
 _ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
 _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
@@ -119,7 +121,7 @@ def query_key(found: Sequence[str]) -> str | None:
 
 def known_columns(found: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
-    words = {*_QUERY, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
     return sum(_plain(name) in words for name in found)
 
 
@@ -132,7 +134,7 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
 
     whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade `score`.
     """
-    query, item, score = _column(found, _QUERY), _column(found, _ITEM), _column(found, _SCORE)
+    query, item, score = _column(found, (*_QUERY, *_USER)), _column(found, _ITEM), _column(found, _SCORE)
     if holds == "texts":
         fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
         return 0.9 if fits else 0.2 * bool(known_columns(found))
@@ -156,7 +158,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     """
     if grade and grade not in found:
         raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
-    owner = _id_of_texts(found) if holds == "texts" else _column(found, _QUERY)
+    owner = _id_of_texts(found) if holds == "texts" else _column(found, (*_QUERY, *_USER))
     item = owner if holds == "texts" else _column(found, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (_column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK))
@@ -165,7 +167,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     aspect = _column(found, _ASPECT) if aspects else None
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
     others = (*_DISTANCE, *_RANK) if holds == "run" else ()
-    wanted = {"query": (owner, _QUERY), "item": (item, _item_words(holds)), "value": (value, words + others)}
+    wanted = {"query": (owner, (*_QUERY, *_USER)), "item": (item, _item_words(holds)), "value": (value, words + others)}
     if holds == "texts":
         wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
     if aspects:

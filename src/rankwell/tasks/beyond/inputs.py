@@ -1,6 +1,6 @@
 """Files about items -> their attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,8 +88,7 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     Raises BadInput for a row without an item, where no column is named, and without the file.
     """
     if isinstance(place, Mapping):
-        listed = {str(item): [each] if each is None or isinstance(each, str) else each for item, each in place.items()}
-        return {item: [str(one) for one in each if one not in (None, "")] for item, each in listed.items()}
+        return {str(item): _names(each, item, option) for item, each in place.items()}
     if not isinstance(place, (str, Path)):
         raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping item -> categories.")
     path, column = split_part(place)
@@ -104,6 +103,16 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
         own = found.setdefault(item, [])
         own += [each.strip() for each in (label or "").split("|") if each.strip()]
     return found
+
+
+def _names(given: Any, item: Any, option: str) -> list[str]:
+    """The names that a mapping has for an item: one, several, or None or "" for none. Raises BadInput for anything else."""
+    listed: list[Any] = list(given) if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    names = [each for each in listed if each is not None and each != ""]
+    for each in names:
+        if isinstance(each, bool) or not isinstance(each, (str, int)):
+            raise BadInput(f"{option}: item {item!r} has {shown(each)}; expected a name, or a list of names.")
+    return list(map(str, names))
 
 
 def _vectors(place: Any) -> dict[str, Floats]:

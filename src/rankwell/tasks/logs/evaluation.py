@@ -81,6 +81,8 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     policies = {name: _policy(name, place, table, model, expected) for name, place in named.items()}
     measures = _measures(options, table, policies, has_model=estimates is not None)
     builder = ResultsBuilder(CONVENTIONS["rankwell"])
+    if estimates is not None and not any(each.measure.name in _MODELLED for each in measures):
+        builder.notes.append(_unused_model(options, policies))
     positions, slots = slots_of(table)
     if options.by_position and not positions:
         raise BadUsage(f"{flag('--by-position', True)}: {table.name} has no column of positions; name one.")
@@ -155,6 +157,15 @@ def _measures(options: LogOptions, log: Log, policies: Mapping[str, Policy], *, 
         if each.measure.name not in _PLAIN and not policies:
             raise BadUsage(f"{each.label} is of a target policy; name one by {flag('--policy', name='policies')}.")
     return measures
+
+
+def _unused_model(options: LogOptions, policies: Mapping[str, Policy]) -> str:
+    """The note on a model that no measure reads."""
+    lacking = [name for name, each in policies.items() if each.expected is None]
+    if options.measures is not None or not lacking:
+        return f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none of them is computed"
+    what = f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown"
+    return f"{what}; name its column by {flag('--expected')}, or give policy and model as tables"
 
 
 def _keep(

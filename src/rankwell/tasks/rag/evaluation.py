@@ -1,6 +1,7 @@
 """Chunks against gold passages, and citations against supports -> results."""
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from itertools import chain
 from typing import Any
 
@@ -97,14 +98,19 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
     names = measure_names(options.measures) or (None if convention.name == "alce" else ["CitationR", "CitationP"])
     measures = choose_measures(names, convention)
     check_views((each.measure for each in measures), CitedStatements)
-    for name, place in named.items():
-        view = read_supports(place)
+    views = {name: read_supports(place) for name, place in named.items()}
+    asked = sort_ids({query for view in views.values() for query in view.queries})
+    for name, view in views.items():
         builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "statements": sum(map(len, view.statements))}
+        lacking = sort_ids(set(asked) - set(view.queries))
+        if lacking:
+            what = f"{name}: {len(lacking)} of the {len(asked)} questions have no statement, as {lacking[0]!r}"
+            builder.notes.append(f"{what}, and do not count")
         _keep(builder, name, measures, view)
     return builder.results(
         rules=_rules(builder, convention, measures, options),
         measures=measures,
-        notes=[*convention.notes],
+        notes=[*convention.notes, *builder.notes],
         sources=sources_of({}, named),
         intervals=options.intervals,
         seed=options.seed,
@@ -114,6 +120,8 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
 def _runs(places: Any) -> dict[str, Any]:
     """Files and rows by name; a list of mappings is the rows of one run."""
     if isinstance(places, Mapping):
+        if not places:
+            raise BadUsage("no system is given; expected a mapping of names to files or lists of mappings.")
         return dict(places)
     is_rows = isinstance(places, Sequence) and not isinstance(places, str) and all(isinstance(each, Mapping) for each in places)
     return {"run": places} if is_rows else name_runs(places)
@@ -176,7 +184,9 @@ def _keep(
     builder: ResultsBuilder, name: str, measures: Sequence[LabelledMeasure], view: RetrievedPassages | CitedStatements
 ) -> None:
     for each in measures:
-        builder.keep(name, each.measure, each.label, view.queries, each.measure(view))
+        values = each.measure(view)
+        builder.keep(name, each.measure, each.label, view.queries, values)
+        builder.note_undefined(name, each.label, np.isnan(values))
 
 
 def _rules(
@@ -189,8 +199,19 @@ def _rules(
         "sd": "population" if convention.population_sd else "sample",
         "counts": builder.counts,
         "measures": {str(each.measure): builder.definition(each.measure) for each in measures},
+        **_similarities(measures),
         **_tokenizers(measures),
     }
+
+
+def _similarities(measures: Sequence[LabelledMeasure]) -> dict[str, str]:
+    """The similarities of texts with their thresholds, and the library's version, where a measure compares texts."""
+    given = [each.measure.parameters for each in measures if each.measure.accepts("similarity")]
+    found = {f"{own['similarity']} threshold {own['threshold']:g}": own["similarity"] for own in given}
+    if not found:
+        return {}
+    library = {} if set(found.values()) == {"words"} else {"rapidfuzz": version("rapidfuzz")}
+    return {"similarity": ", ".join(sorted(found)), **library}
 
 
 def _tokenizers(measures: Sequence[LabelledMeasure]) -> dict[str, str]:

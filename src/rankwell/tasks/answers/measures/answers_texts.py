@@ -68,7 +68,20 @@ def _model(name: str) -> "TextEncoder":
 
 
 def _encoder(name: str) -> Callable[[Sequence[str]], Any]:
-    return load_object(name) if _is_function(name) else _model(name).encode
+    return _own_encoder(name) if _is_function(name) else _model(name).encode
+
+
+def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
+    function: Callable[[Sequence[str]], Any] = load_object(name)
+
+    def _encode(texts: Sequence[str]) -> Floats:
+        try:
+            return np.asarray(function(texts), dtype=np.float64)
+        except Exception as error:
+            what = f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}"
+            raise BadInput(f"{what}; expected a vector of as many numbers for each.") from error
+
+    return _encode
 
 
 @measure(

@@ -157,7 +157,7 @@ def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
     return (np.power(p, starts) - np.power(p, stops.astype(np.float64))) / (1 - p) / (stops - starts)
 
 
-@measure("EED", source=_DIAZ, scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL)
+@measure("EED", source=_DIAZ, aliases="ee-d", scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL)
 def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
     """The disparity of expected exposure: the sum of the squares of the exposure that groups have, or items.
 
@@ -178,7 +178,7 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     return given.by_owner(given.values * given.values, len(codes))
 
 
-@measure("EER", source=_DIAZ, scale=_EXPOSURE._replace(better="higher"), exempt=_TAIL)
+@measure("EER", source=_DIAZ, aliases="ee-r", scale=_EXPOSURE._replace(better="higher"), exempt=_TAIL)
 def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
     """The relevance of expected exposure: the product of the exposure that groups, or items, have with the one they should have.
 
@@ -197,7 +197,11 @@ def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5,
 
 
 @measure(
-    "EEL", source=_DIAZ, scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL | {"empty": "what should have exposure has none"}
+    "EEL",
+    source=_DIAZ,
+    scale=_EXPOSURE._replace(better="lower"),
+    aliases="ee-l",
+    exempt=_TAIL | {"empty": "what should have exposure has none"},
 )
 def exposure_loss(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
     """The loss of expected exposure: the squared distance of the exposure of groups, or items, from the one they should have.

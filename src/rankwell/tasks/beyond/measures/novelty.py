@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwell.core.registry import COUNT, Scale, measure
 from rankwell.core.tables import Bools, Floats, ratio
+from rankwell.errors import BadUsage
 from rankwell.tasks.beyond.lists import ItemLists
 
 _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
@@ -80,6 +81,8 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
     [0.5]
     """
+    if head is not None and head < 0:
+        raise BadUsage(f"head={head}; expected a number of items, 0 or more.")
     expected = view.about.head(k if head is None else head, "Serendipity")
     grades, codes = view.about.judged("Serendipity"), view.first(k)
     useful = grades.values_of(view.rows_of(grades), codes) >= rel

@@ -50,7 +50,9 @@ def _shared(one: Mapping[str, Sequence[Span]], other: Mapping[str, Sequence[Span
 def _published(view: RetrievedPassages, place: int, k: int | None) -> _Sizes:
     """The sizes as in base_evaluation.py: overlapping chunks, overlapping gold, and chunks of other documents count in full."""
     gold, document = _gold_of(view, place)
-    taken = view.chunks[place][: min(len(_bearing(view, gold, document, touching=True)), _MOST) if k is None else k]
+    if k is None:
+        k = min(len(_bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")), _MOST)
+    taken = view.chunks[place][:k]
     view.spans(taken, "characters")
     own = merged(each.span for each in taken if each.document == document)
     both = shared(merged(gold), own)
@@ -69,13 +71,13 @@ def _gold_of(view: RetrievedPassages, place: int) -> tuple[list[Span], str]:
     return [each.span for each in gold], documents[0] if documents else ""
 
 
-def _bearing(view: RetrievedPassages, gold: Sequence[Span], document: str, *, touching: bool) -> list[DocumentPassage]:
-    """The chunks of the collection that hold gold text, or touch it."""
+def _bearing(
+    view: RetrievedPassages, gold: Sequence[Span], document: str, *, touching: bool, otherwise: str = ""
+) -> list[DocumentPassage]:
+    """The chunks of the collection that hold gold text, or touch it. otherwise: what else can be done where none are known."""
     if not view.every_chunk:
-        raise BadUsage(
-            "chunks that hold gold text are counted among all chunks; name their file by "
-            f"{flag('--chunks', name='every_chunk')}, or give a cut-off."
-        )
+        what = "chunks that hold gold text are counted among all chunks"
+        raise BadUsage(f"{what}; name their file by {flag('--chunks', name='every_chunk')}{otherwise}.")
     own = [each for each in view.every_chunk if each.document == document]
     return [each for each in own if any(max(each.start, start) < min(each.end, end) + touching for start, end in gold)]
 
