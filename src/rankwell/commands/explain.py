@@ -118,7 +118,8 @@ def _lacks(measure: Measure) -> str:
 def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = next(iter(meanings)).entry
-    lines = ["", *(f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()), f"  {form(entry)}"]
+    readings = [f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()]
+    lines = ["", *readings, f"  {form(entry)}"]
     for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds

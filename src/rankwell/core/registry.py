@@ -296,7 +296,7 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 class IncompleteMeasure(BadUsage):
-    """A parameter without a default has no value. measure: with what is given. others: measures that the text may mean instead."""
+    """A parameter without a default has no value. measure: with what is given. others: measures that the text may mean."""
 
     def __init__(self, message: str, measure: Measure | None = None, others: Sequence[str] = ()) -> None:
         super().__init__(message)

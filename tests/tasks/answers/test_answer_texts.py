@@ -154,7 +154,9 @@ def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(tmp_path
     assert "\nquery  AnswerJudge(judge='my_judge:my_grade')\n" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "message"), [("fails", "RuntimeError: no network"), ("ragged", "ValueError"), ("words", "ValueError")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("fails", "RuntimeError: no network"), ("ragged", "ValueError"), ("words", "ValueError")]
+)
 def test_an_encoder_that_fails_or_gives_no_numbers_is_named(
     name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -330,7 +330,7 @@ def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_t
 
 @pytest.mark.parametrize("names", [{"a": 1.5}, {"a": ["war", float("nan")]}, {"a": True}])
 def test_a_category_that_is_not_a_name_is_refused(names: dict[str, Any]):
-    with pytest.raises(BadInput, match="categories: item 'a' has .*expected a name, or a list of names"):
+    with pytest.raises(BadInput, match=r"categories: item 'a' has .*expected a name, or a list of names"):
         rw.evaluate_beyond({"u": {"a": 1.0}}, ["ILD@2"], categories=names)
 
 
