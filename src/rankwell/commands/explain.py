@@ -110,8 +110,9 @@ def _describe_figure(figure: CollectionFigure) -> str:
 
 def _lacks(measure: Measure) -> str:
     """The parameters that a name has to give, and does not."""
-    required = [name for name, each in measure.entry.parameters.items() if each.default is each.empty and name != measure.entry.at]
-    lacking = [name for name in required if name not in dict(measure.given)]
+    entry, given = measure.entry, dict(measure.given)
+    required = [name for name, each in entry.parameters.items() if each.default is each.empty and name != entry.at]
+    lacking = [name for name in required if name not in given]
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""
 
 

@@ -99,12 +99,12 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
     measures = choose_measures(names, convention)
     check_views((each.measure for each in measures), CitedStatements)
     views = {name: read_supports(place) for name, place in named.items()}
-    asked = sort_ids({query for view in views.values() for query in view.queries})
+    of_all = sort_ids({query for view in views.values() for query in view.queries})
     for name, view in views.items():
         builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "statements": sum(map(len, view.statements))}
-        lacking = sort_ids(set(asked) - set(view.queries))
+        lacking = sort_ids(set(of_all) - set(view.queries))
         if lacking:
-            what = f"{name}: {len(lacking)} of the {len(asked)} questions have no statement, as {lacking[0]!r}"
+            what = f"{name}: {len(lacking)} of the {len(of_all)} questions have no statement, as {lacking[0]!r}"
             builder.notes.append(f"{what}, and do not count")
         _keep(builder, name, measures, view)
     return builder.results(
