@@ -129,6 +129,20 @@ def accuracy(case: Any) -> Values:
     return {name: found[measure] or 0.0 for name, measure in names.items()}
 
 
+_NAUC = {"NDCG": "ndcg", "MAP": "map", "Recall": "recall", "P": "precision", "MRR": "mrr"}
+
+
+def abstention(case: Any) -> Values:
+    """nAUC by the words of the convention mteb, of those that are defined."""
+    from rankwell import evaluate
+
+    names = {(family, k): f"{word}_at_{k}" for family, word in _NAUC.items() for k in (1, 5)}
+    kinds, given = ("max", "std", "diff1"), {"convention": "mteb", "intervals": "none"}
+    found = evaluate(case["judgments"], case["run"], [*names.values()], confidence=list(kinds), **given)
+    values = {f"nAUC_{family}@{k}_{kind}": found[f"nAUC {name} {kind}"] for (family, k), name in names.items() for kind in kinds}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _drawn(module: str, function: str = "drawn") -> Callable[[Random], Any]:
     return lambda rng: getattr(import_module(module), function)(rng)
 
@@ -190,6 +204,7 @@ PEERS: tuple[Peer, ...] = (
         beyond({"novelty": "Novelty@5", "intra_list_similarity": "1 - ILD(by='embeddings')@5"}),
         1e-6,
     ),
+    Peer(("mteb==2.26.24", "torch==2.13.0"), "make_abstention:mteb", _drawn("make_abstention", "drawn_case"), abstention),
     Peer(_RECOMMENDERS, "make_beyond:recommenders", _drawn("make_beyond"), beyond(_SAME), 1e-6),
     Peer(_RECOMMENDERS, "make_users:recommenders", _drawn("make_users"), accuracy),
 )

@@ -7,17 +7,12 @@ import json
 import random
 from importlib.metadata import version
 from pathlib import Path
-
-from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+from typing import Any
 
 SEED = 20261125
+FAMILIES, KINDS = ("NDCG", "MAP", "Recall", "P", "MRR"), ("max", "std", "diff1")
 OUT = Path(__file__).parent / "abstention.json"
-ABOUT = {
-    "tools": {"mteb": version("mteb")},
-    "command": "python tests/golden/make_abstention.py",
-    "date": "2026-11-25",
-    "seed": SEED,
-}
+ABOUT = {"command": "python tests/golden/make_abstention.py", "date": "2026-11-25", "seed": SEED}
 
 
 def drawn(rng: random.Random, n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
@@ -32,15 +27,31 @@ def drawn(rng: random.Random, n: int) -> tuple[dict[str, dict[str, int]], dict[s
     return judgments, run
 
 
+def drawn_case(rng: random.Random) -> dict[str, Any]:
+    """A case of some queries, by name."""
+    judgments, run = drawn(rng, rng.randint(5, 40))
+    return {"judgments": judgments, "run": run}
+
+
+def mteb(case: dict[str, Any]) -> dict[str, float]:
+    """MTEB's nAUC of a case, without those that it leaves undefined."""
+    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+
+    found = calculate_retrieval_scores(case["run"], case["judgments"], [1, 5])
+    return {name: float(value) for name, value in {**found.naucs, **found.naucs_mrr}.items() if value == value}
+
+
 def main() -> None:
     """Writes the file."""
     rng, cases = random.Random(SEED), []
     for n in (2, 3, 5, 11, 25, 40):
         judgments, run = drawn(rng, n)
-        found = calculate_retrieval_scores(run, judgments, [1, 5])
-        naucs = {name: None if value != value else float(value) for name, value in {**found.naucs, **found.naucs_mrr}.items()}
-        cases.append({"judgments": judgments, "run": run, "nauc": naucs})
-    OUT.write_text(json.dumps({"about": ABOUT, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
+        case = {"judgments": judgments, "run": run}
+        defined = mteb(case)
+        kinds = [f"nAUC_{name}@{k}_{kind}" for name in FAMILIES for k in (1, 5) for kind in KINDS]
+        cases.append({**case, "nauc": {name: defined.get(name) for name in kinds}})
+    about = {"tools": {"mteb": version("mteb")}, **ABOUT}
+    OUT.write_text(json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
