@@ -137,8 +137,9 @@ def abstention(case: Any) -> Values:
     from rankwell import evaluate
 
     names = {(family, k): f"{word}_at_{k}" for family, word in _NAUC.items() for k in (1, 5)}
-    kinds, given = ("max", "std", "diff1"), {"convention": "mteb", "intervals": "none"}
-    found = evaluate(case["judgments"], case["run"], [*names.values()], confidence=list(kinds), **given)
+    kinds = ["max", "std", "diff1"]
+    given: Any = {"convention": "mteb", "intervals": "none", "confidence": kinds}
+    found = evaluate(case["judgments"], case["run"], [*names.values()], **given)
     values = {f"nAUC_{family}@{k}_{kind}": found[f"nAUC {name} {kind}"] for (family, k), name in names.items() for kind in kinds}
     return {name: value for name, value in values.items() if value is not None}
 
