@@ -76,7 +76,8 @@ def parse_json(
         found = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
-        raise kind(f"{where}: {error.msg} at column {error.colno}; {hope}") from error
+        why = error.msg.removesuffix(" at")
+        raise kind(f"{where}: {why} at column {error.colno}; {hope}") from error
     except RecursionError as error:
         raise kind(_too_deep(name, line)) from error
     except BadInput as error:

@@ -167,15 +167,19 @@ def test_each_process_sees_its_own_gpus(monkeypatch: pytest.MonkeyPatch):
     assert seen == {"CUDA_VISIBLE_DEVICES=3,1", "CUDA_VISIBLE_DEVICES=0,2"}
 
 
-def test_too_few_gpus_are_an_error(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+@pytest.mark.parametrize(
+    ("visible", "message"),
+    [
+        ("0,1", "gpus=1: 3 processes need 3 GPUs, and this one sees 2; name fewer processes"),
+        ("", "gpus=1: this process sees no GPU; leave it out"),
+    ],
+)
+def test_too_few_gpus_are_an_error(monkeypatch: pytest.MonkeyPatch, visible: str, message: str):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     executor, address = find_executor("processes:3")
     assert executor.open is not None
 
-    with (
-        pytest.raises(BadUsage, match="gpus=1: 3 processes need 3 GPUs, and this one sees 2; name fewer processes"),
-        executor.open(address, Resources(1, 1 << 20, 1)),
-    ):
+    with pytest.raises(BadUsage, match=message), executor.open(address, Resources(1, 1 << 20, 1)):
         pass
 
 

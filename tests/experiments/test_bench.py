@@ -690,6 +690,8 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
         ("seed = 1", "seed = true", r"options.seed is True; expected an integer"),
         ("seed = 1", "sead = 1", r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you mean 'seed'"),
         ("seed = 1", "output = 1", r"`rankwell bench` decides how results are written"),
+        ("seed = 1", "gpus = 1", r"bench.toml:4: options.gpus: `rankwell bench` decides how results are written"),
+        ("seed = 1", "stall = 30", r"bench.toml:4: options.stall: `rankwell bench` decides how results are written"),
         ('"qrels.txt"', "3.5", r"there is no '3.5'"),
         ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; expected one value"),
         ('"qrels.txt"', '"-"', r"qrels is standard input, which cannot be read again"),

@@ -76,6 +76,15 @@ def test_a_folder_of_other_work_is_refused_with_what_differs(files: Path, option
         search(files, **options)
 
 
+def test_a_work_folder_that_is_a_file_is_refused_and_the_file_stays(files: Path):
+    before = (files / "base.npy").read_bytes()
+
+    with pytest.raises(BadUsage, match=r"base\.npy is a file, not a folder; name another place"):
+        search(files, "base.npy")
+
+    assert (files / "base.npy").read_bytes() == before
+
+
 def test_an_input_that_has_changed_since_the_plan_is_refused(files: Path):
     search(files)
     np.save(files / "base.npy", np.ones((91, 4), dtype=np.float32))

@@ -93,6 +93,8 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
     known = [each.strip() for each in visible.split(",") if each.strip()]
     if len(known) < processes * gpus:
         what = f"{flag('--gpus', gpus)}: {processes} processes need {processes * gpus} GPUs, and this one sees {len(known)}"
+        if not known:
+            raise BadUsage(f"{flag('--gpus', gpus)}: this process sees no GPU; leave it out.")
         raise BadUsage(f"{what}; name fewer processes, as in {flag('--executor', 'processes:1')}.")
     return [{"CUDA_VISIBLE_DEVICES": ",".join(known[place * gpus : (place + 1) * gpus])} for place in range(processes)]
 

@@ -165,8 +165,7 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
     place = place_of(folder)
     content = place.read(PLAN)
     if content is None:
-        what = f"{place.name} is not a work folder: it has no {PLAN}"
-        raise BadUsage(f"{what}; write one with --executor array --work {place.name}.")
+        raise BadUsage(f"{place.name} is not a work folder: it has no {PLAN}; name the folder that --work made.")
     path = f"{place.name}/{PLAN}"
     values = parse_json(content.decode("utf-8", "replace"), path, "a plan")
     try:

@@ -88,7 +88,8 @@ def refuse_blocked(path: Path, *, folder: bool = False) -> None:
     for place in (path, *path.parents) if folder else path.parents:
         if place.exists() and not place.is_dir():
             what = "be a folder" if folder else "be written"
-            raise BadUsage(f"{place} is a file, not a folder, so that {path} cannot {what}; name another place.")
+            why = "" if place == path else f", so that {path} cannot {what}"
+            raise BadUsage(f"{place} is a file, not a folder{why}; name another place.")
 
 
 @contextmanager

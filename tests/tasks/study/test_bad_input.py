@@ -178,7 +178,7 @@ def _line(study: Path, place: int = 0, **other: object) -> str:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ('{"time": "2026', 'file.jsonl:1: \'{"time": "2026\': Unterminated string'),
+        ('{"time": "2026', 'file.jsonl:1: \'{"time": "2026\': Unterminated string starting at column 10'),
         ("[1, 2]", "file.jsonl:1: [1, 2]; expected an object with query, item and grade"),
         ("%s\n{broken\n%s\n", "file.jsonl:2: '{broken': Expecting property name"),
         ("%s\n\n{}\n", "file.jsonl:3: time is None; expected a string"),

@@ -31,7 +31,7 @@ Work = Callable[[Path, Progress], Any]
 Call = tuple[Sequence[Any], Mapping[str, Any], Path]
 """The arguments of a command, those without a name first, and the folder of its results."""
 
-_OWN = ("output", "overwrite", "format", "per_query", "executor", "work", "memory", "shards", "dry_run")
+_OWN = ("output", "overwrite", "format", "per_query", "executor", "work", "memory", "shards", "gpus", "stall", "dry_run")
 """Options that the runner sets itself."""
 
 

@@ -267,7 +267,8 @@ def load(place: Any) -> Content:
             return _lines(source, text)
         near = text[max(error.pos - 20, 0) : error.pos + 20]
         inside = path(_path_at(text, error.pos)) or "the document"
-        what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {error.msg} at column {error.colno}"
+        why = error.msg.removesuffix(" at")
+        what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {why} at column {error.colno}"
         raise BadInput(f"{what}; is the file whole?") from error
 
 
