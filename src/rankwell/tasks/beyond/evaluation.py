@@ -18,6 +18,7 @@ from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.collecting import RunValues
 from rankwell.tasks.beyond.inputs import BeyondInputs
+from rankwell.tasks.beyond.levels import chance_of, levels_of
 from rankwell.tasks.beyond.lists import ItemLists, ListCollections
 from rankwell.tasks.beyond.options import BeyondOptions
 from rankwell.tasks.beyond.reading import ListedRun
@@ -54,6 +55,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     _note_ungrouped(builder, about, measures)
     inputs_of, summarised = {each: getattr(options, each) for each in _PLACES}, len(builder.values)
     builder.values += undefined.values
+    builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(
         rules=_rules(builder, convention, measures, options),
         measures=measures,
@@ -143,6 +145,8 @@ def _keep(
         if each.measure.entry.view is ItemLists:
             own = values.pop(0)
             builder.keep(name, each.measure, each.label, queries, own)
+            chance = chance_of(each.measure, found.exposures.about)
+            builder.row_attributes.append({} if chance is None else {"ceiling": None, "chance": chance})
             _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(own))
     if any(each.measure.name == "Novelty" for each in measures):
         _note_unseen(builder, name, found.exposures.about, np.flatnonzero(found.shown))
@@ -153,8 +157,12 @@ def _keep(
         undefined.keep(name, each.measure, each.label, queries, np.full(len(queries), np.nan))
         (value,) = each.measure(ListCollections((name,), (found.exposures,))).tolist()
         scale, unit = builder.convention.shows(each.measure.entry.unit)
-        cells = (None if np.isnan(value) else value * scale, None, None, None, len(queries), unit)
-        aggregates.append(SummaryRow.of(name, str(each.measure), each.label, *cells))
+        value, ceiling, chance = (
+            None if known is None or np.isnan(known) else known * scale
+            for known in (value, *levels_of(each.measure, found.exposures))
+        )
+        row = SummaryRow.of(name, str(each.measure), each.label, value, None, None, None, len(queries), unit)
+        aggregates.append(row if ceiling is None else SummaryRow({**row, "ceiling": ceiling, "chance": chance}))
     return aggregates
 
 

@@ -81,9 +81,12 @@ class ExposureCounts:
     def __init__(self, about: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]) -> None:
         self.about = about
         self._counts: dict[tuple[int | None, bool], list[Ints]] = {(k, name != "none"): [] for k, name in needs}
+        self._lengths: dict[int | None, Ints] = {k: np.zeros(1, dtype=np.int64) for k, _ in self._counts}
 
     def add(self, lists: "ItemLists") -> None:
         """Counts the items of further lists."""
+        for k, lengths in self._lengths.items():
+            self._lengths[k] = _sum(lengths, np.bincount((lists.first(k) >= 0).sum(axis=1)))
         for (k, by_rank), counts in self._counts.items():
             codes = lists.first(k)
             for rank, listed in enumerate(codes.T if by_rank else [codes]):
@@ -100,6 +103,19 @@ class ExposureCounts:
         for weight, found in zip(weights.tolist(), counts, strict=True):
             total = _sum(total, weight * found)
         return total
+
+    def lengths(self, k: int | None) -> Ints:
+        """The numbers of lists with 0, 1, 2 and so on items among their first k."""
+        return self._lengths[k]
+
+    def evenly(self, k: int | None) -> "ExposureCounts":
+        """The counts of lists as long that divide their first k places among the items of the catalogue as evenly as they can."""
+        even, catalogue = ExposureCounts(self.about, [(k, "none")]), self.about.catalogue("an even exposure")
+        lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
+        whole, rest = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
+        counts[catalogue] = whole + (np.arange(len(catalogue)) < rest)
+        even._counts[k, False].append(counts)
+        return even
 
 
 def _sum(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
