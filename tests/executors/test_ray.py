@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import pytest
 import rankwell
 from benches import TOML, make_bench
 from rankwell.errors import BadUsage, MissingExtra
-from rankwell.executors import Resources
+from rankwell.executors import EXECUTORS, Resources
 from rankwell.executors import ray as executor_ray
 from ray_cluster import RayCluster, two_nodes, wait_for
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
@@ -207,6 +208,21 @@ def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pyte
 
     with pytest.raises(BadUsage, match="Ray is already imported without RAY_AUTH_MODE=token"):
         search(folder, "ray")
+
+
+@pytest.mark.parametrize(("address", "expected"), [("", "cannot be started here"), ("auto", "the cluster cannot be joined")])
+def test_a_node_that_does_not_start_in_time_is_named(monkeypatch: pytest.MonkeyPatch, address: str, expected: str):
+    def _fail(**_: Any) -> None:
+        raise Exception("The current node timed out during startup.\nA log of Ray.")  # the class that Ray raises
+
+    slow = SimpleNamespace(init=_fail, is_initialized=lambda: False, shutdown=lambda: None)
+    monkeypatch.setitem(sys.modules, "ray", slow)
+    for name, value in executor_ray._OWN.items():
+        monkeypatch.setenv(name, value)
+
+    told = pytest.raises(BadUsage, match=rf"{expected} \(The current node timed out during startup\.\)")
+    with told, EXECUTORS["ray"].open(address, Resources(1, 1 << 20)):
+        pass
 
 
 def test_ray_that_is_missing_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,7 @@ from commanding import with_fields
 from oracles.neighbours import neighbours
 from rankwell.commands import search as truth
 from rankwell.commands.search import search as command
-from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
+from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.neighbours import TopK
 from rankwell.parts import KINDS, Limits
 from rankwell.parts import lists as kind
@@ -121,6 +121,11 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, mon
 
     assert sum(blocks) == 23
     assert max(blocks) == 2
+
+
+def test_a_name_of_no_format_is_refused_before_any_work(files: Path):
+    with pytest.raises(UnknownName, match=r"x\.foo' names no format that can be written; known are csv"):
+        with_fields(command)("none.npy", "none.npy", k=2, output=files / "x.foo")
 
 
 def test_little_memory_takes_several_passes_and_changes_no_byte(files: Path):

@@ -17,6 +17,7 @@ from rankwell.core.kernels.similarity import Metric
 from rankwell.errors import BadUsage, Unfinished, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
+from rankwell.io.formats import written_format
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
@@ -84,6 +85,8 @@ def search(
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     """
+    if not _is_hdf5(output):
+        written_format(output, "run")  # before any work
     outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
@@ -97,6 +100,10 @@ def search(
     if found.n_full < found.n_queries:
         notes.insert(1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left")
     return Output(notes=tuple(notes))
+
+
+def _is_hdf5(output: Path) -> bool:
+    return output.name.lower().endswith(_HDF5)
 
 
 class _Written(NamedTuple):
@@ -120,14 +127,14 @@ def _written(output: Path, metric: Metric, found: TopK | MergedSearch) -> _Writt
             n_full.append(int(np.count_nonzero(listed[:, -1])))
             yield block
 
-    if isinstance(found, MergedSearch) and output.name.lower().endswith(_HDF5):
+    if isinstance(found, MergedSearch) and _is_hdf5(output):
         shape, n_items = found.shape, found.n_items
         write_ground_truth(output, _counted(found.blocks()), shape, metric, n_items=n_items)
         return _Written(shape[0], n_items, sum(rows), sum(n_full), _TRUTH)
     lists = found.top_k() if isinstance(found, MergedSearch) else found
     n_queries, n_items = len(lists.query_names), len(lists.item_names)
     blocks, form = list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])), _TRUTH
-    if output.name.lower().endswith(_HDF5):
+    if _is_hdf5(output):
         write_ground_truth(output, blocks, (n_queries, lists.positions.shape[1]), metric, n_items=n_items)
     else:
         form = io.write_run(lists.ranking(), output)

@@ -78,7 +78,7 @@ def _connect(ray: Any, address: str, threads: int) -> None:
         own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _OBJECTS, "_node_ip_address": "127.0.0.1"}
         try:
             ray.init(address="local", num_cpus=max(processors(), threads), **own, **quiet)
-        except (OSError, RuntimeError, ValueError) as error:
+        except Exception as error:  # Ray raises the class itself where its node does not start in time
             raise BadUsage(
                 f"Ray cannot be started here ({_first_line(error)}); {flag('--executor', 'processes')} needs none."
             ) from error
@@ -88,7 +88,7 @@ def _connect(ray: Any, address: str, threads: int) -> None:
         if host and port.isdecimal():
             socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
         ray.init(address=address, **quiet)
-    except (OSError, RuntimeError, ValueError) as error:
+    except Exception as error:
         what = f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined ({_first_line(error)})"
         raise BadUsage(f"{what}; check the address, the token, and the versions of Python and Ray there.") from error
 
