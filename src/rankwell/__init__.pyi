@@ -8,6 +8,7 @@ from rankwell.core.registry import Measure as Measure
 from rankwell.core.registry import parse_measure as parse_measure
 from rankwell.core.tables import Judgments as Judgments
 from rankwell.core.tables import Values as Values
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.errors import BadInput as BadInput
@@ -72,6 +73,7 @@ from rankwell.tasks.rag.options import RagOptions as RagOptions
 from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
+from rankwell.workflow.encode import EncodeFileOptions as EncodeFileOptions
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
 from rankwell.workflow.files import explain as explain
@@ -185,6 +187,32 @@ def compare_values(
     origin: Origin | None = ...,
     options: ComparisonOptions | None = ...,
 ) -> Results: ...
+def encode(
+    texts: str | Path,
+    output: str | Path,
+    *,
+    executor: str | None = ...,
+    work: str | None = ...,
+    memory: str | None = ...,
+    shards: int | None = ...,
+    gpus: int | None = ...,
+    stall: float | None = ...,
+    dry_run: bool = ...,
+    column: str | None = ...,
+    id_column: str | None = ...,
+    title: bool = ...,
+    fit: str | None = ...,
+    normalize: bool | None = ...,
+    dimensions: int | None = ...,
+    dtype: Literal["float32", "float16"] = ...,
+    batch_size: int = ...,
+    device: str | None = ...,
+    seed: int | None = ...,
+    model: str,
+    overwrite: bool = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    options: EncodeFileOptions | None = ...,
+) -> Embeddings: ...
 def evaluate(
     judgments: Any,
     runs: Any,

@@ -38,6 +38,8 @@ from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
+from rankwell.workflow.encode import EncodeFileOptions as EncodeFileOptions
+from rankwell.workflow.encode import encode as encode
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert
 from rankwell.workflow.files import explain as explain

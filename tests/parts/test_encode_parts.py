@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rankwell
 from commanding import with_fields
 from rankwell.commands.encode import encode
 from rankwell.errors import BadInput, BadScore, BadUsage
@@ -47,6 +48,34 @@ def test_parts_give_the_files_of_one_run(texts: Path, shards: int, dtype: str):
 
     assert outputs(folder / "parts") == outputs(folder / "one")
     assert len(list((folder / "w").glob("*.arrays"))) == min(shards, 8)
+
+
+def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings(texts: Path):
+    folder, fit = texts.parent, str(texts)
+    run(str(texts), output=folder / "one/v.npy", fit=fit, **MODEL)
+
+    found = rankwell.encode(texts, folder / "parts/v.npy", fit=fit, shards=7, work=str(folder / "w"), **MODEL)
+    again = rankwell.encode(texts, folder / "parts/v.npy", fit=fit, **MODEL)
+
+    assert outputs(folder / "parts") == outputs(folder / "one")
+    assert found.ids == again.ids == [f"t{row}" for row in range(250)]
+    assert np.array_equal(found.vectors, np.load(folder / "one/v.npy"))
+    with pytest.raises(BadUsage, match=r"was made from other texts or in another way; name another file, or pass overwrite=True"):
+        rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit)
+    assert rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True).vectors.shape == (250, 5)
+    with pytest.raises(rankwell.Unfinished, match=r"rankwell part "):
+        rankwell.encode(texts, folder / "array/v.npy", fit=fit, executor="array", work=str(folder / "array"), **MODEL)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_the_function_never_replaces_its_texts(texts: Path, overwrite: bool):
+    held = texts.with_name("texts.npy")
+    held.write_bytes(texts.read_bytes())
+
+    with pytest.raises(BadUsage, match=r"texts\.npy is an input of this command"):
+        rankwell.encode(held, held, model="tfidf-svd:5", fit=str(texts), overwrite=overwrite)
+
+    assert held.read_bytes() == texts.read_bytes()
 
 
 def test_texts_that_changed_since_the_last_call_of_a_process_are_read_anew(texts: Path):

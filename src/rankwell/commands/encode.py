@@ -1,7 +1,7 @@
 """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run resumes."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from rankwell.errors import BadUsage, Unfinished
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
-from rankwell.parts.execution import PartOptions, carry_out
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
@@ -44,6 +44,23 @@ def encode(
     overwrite
         Replace vectors that were made from other texts or in another way, and other files of these names.
     """
+    outcome = encode_file(texts, output, model, options, parts, overwrite=overwrite, progress=progress)
+    if outcome.result is None:
+        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+    return outcome.result
+
+
+def encode_file(
+    texts: str,
+    output: Path,
+    model: str,
+    options: EncodeOptions,
+    parts: PartOptions,
+    *,
+    overwrite: bool,
+    progress: Callable[[str, int, int], None] | None,
+) -> PartOutcome:
+    """The encoding of a command line, in one piece or in parts; the result is its output. Arguments as those of the command."""
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_foreign(output, IDS_BESIDE, [texts, *filter(None, [options.fit])], overwrite=overwrite or output.exists())
@@ -55,16 +72,13 @@ def encode(
     # A file that is there may need no work at all.
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
         content = encoder_texts(texts, options)
-        return _write(encoder_of(model, options), content)
+        return PartOutcome(_write(encoder_of(model, options), content))
     places = {
         "texts": file_of_part(texts),
         "fit": None if options.fit is None else file_of_part(options.fit),
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
-    outcome = carry_out("encode", {**asdict(options), **places}, parts, "rankwell encode", progress, _write)
-    if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
-    return outcome.result
+    return carry_out("encode", {**asdict(options), **places}, parts, "rankwell encode", progress, _write)
 
 
 def _written(
