@@ -40,7 +40,7 @@ def encode(
     >>> import rankwell as rw
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     texts = Path(folder, "texts.txt")
-    ...     _ = texts.write_text("a red car\\na blue car\\na tree\\n")
+    ...     _ = texts.write_text("a red car\\na red bus\\na blue bus\\n")
     ...     rw.encode(texts, Path(folder, "texts.npy"), model="tfidf-svd:2", fit=str(texts)).n
     3
     """
