@@ -37,6 +37,10 @@ def squad(folder: Path) -> Path:
     return written(folder / "gold.jsonl", "".join(json.dumps(row) + "\n" for row in SQUAD))
 
 
+def texts(folder: Path) -> Path:
+    return written(folder / "texts.txt", "a red car\na red bus\n")
+
+
 def images(folder: Path) -> Path:
     return written(folder / "images.csv", "image,instance,split\na1,x,reference\na2,x,query\n")
 
@@ -51,6 +55,9 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "compare_lists": lambda _: rankwell.compare_lists(["a", "b"], ["b", "a"], "RBO"),
     "compare_values": lambda _: rankwell.compare_values(evaluated()),
     "convert": lambda folder: rankwell.convert(written(folder / "run", "q Q0 a 1 2.0 r\n"), folder / "run.json"),
+    "encode": lambda folder: rankwell.encode(
+        texts(folder), folder / "texts.npy", model="tfidf-svd:1", fit=str(folder / "texts.txt")
+    ),
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
     "evaluate_answers": lambda folder: rankwell.evaluate_answers(squad(folder), {"q": "b"}, convention="squad2"),
