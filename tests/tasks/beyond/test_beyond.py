@@ -56,6 +56,12 @@ def test_novelty_and_diversity_are_those_of_recmetrics(case: dict[str, Any], tmp
 # ---- what is read ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("runs", [{}, {"full": {"u": ["a"]}, "run": {}}], ids=["alone", "beside another"])
+def test_a_run_without_queries_is_named(runs: dict[str, Any]):
+    with pytest.raises(NothingToEvaluate, match=r"^run has no queries\.$"):
+        rw.evaluate_beyond(runs, "Entropy")
+
+
 def test_without_names_the_inputs_decide_what_is_measured(tmp_path: Path):
     smallest.write(tmp_path)
 

@@ -63,6 +63,13 @@ def test_the_convention_ragas_has_its_figures(case: dict[str, Any]):
     assert {row.label: row.mean for row in result.summary} == pytest.approx(case["figures"], abs=1e-9)
 
 
+def test_a_convention_without_measures_of_citations_is_refused_for_them():
+    rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
+
+    with pytest.raises(BadUsage, match=r"ContextP needs retrieved chunks .*`rankwell rag` computes it"):
+        rw.evaluate_citations(rows, convention="ragas")
+
+
 @pytest.mark.parametrize("case", PEERS["alce"])
 def test_the_convention_alce_has_its_figures(case: dict[str, Any]):
     result = rw.evaluate_citations(case["rows"], convention="alce")

@@ -124,6 +124,8 @@ def _values(
         lists = ListedRun.of(name, run, about.judged_queries, _depth(measures), options)
         found = RunValues.of(lists.blocks(about), about, measures)
     missing, unknown = found.missing, sort_ids(lists.unknown)
+    if not found.queries:
+        raise NothingToEvaluate(f"{name} has no queries.")
     if len(missing) == len(found.queries):
         raise NothingToEvaluate(f"{name}: none of its {len(unknown)} queries has judgments; are ids written in two ways?")
     counts = {QUERIES_COUNTED: len(found.queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}

@@ -95,7 +95,7 @@ def evaluate_citations(supports: Any, *, options: CitationOptions) -> Results:
     check_intervals(options.intervals, options.seed)
     convention = find_convention(options.convention, "rag")
     named, builder = _runs(supports), ResultsBuilder(convention)
-    names = measure_names(options.measures) or (None if convention.name == "alce" else ["CitationR", "CitationP"])
+    names = measure_names(options.measures) or (["CitationR", "CitationP"] if convention.name == "rankwell" else None)
     measures = choose_measures(names, convention)
     check_views((each.measure for each in measures), CitedStatements)
     views = {name: read_supports(place) for name, place in named.items()}
