@@ -134,7 +134,7 @@ def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
     # Only work of a second is shown.
     times = iter(range(10_000))
     monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
-    words = ["rankwell", "search", "base.npy", "queries.npy", "--overwrite", "-k", "3", "-o", "found.hdf5", "--shards", "3"]
+    words = ["rankwell", "search", "base.npy", "queries.npy", "--overwrite", "-k", "3", "-o", "found.run", "--shards", "3"]
     monkeypatch.setattr("sys.argv", words)
 
     for screen in screens:
