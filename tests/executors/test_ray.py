@@ -210,6 +210,14 @@ def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pyte
         search(folder, "ray")
 
 
+@pytest.mark.parametrize("address", ["nonsense", "head:", ":6379", "head:port"])
+def test_an_address_without_a_host_or_a_port_is_refused(monkeypatch: pytest.MonkeyPatch, address: str):
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, shutdown=lambda: None))
+
+    with pytest.raises(BadUsage, match=r"expected ray:HOST:PORT"), EXECUTORS["ray"].open(address, Resources(1, 1 << 20)):
+        pass
+
+
 @pytest.mark.parametrize(("address", "expected"), [("", "cannot be started here"), ("auto", "the cluster cannot be joined")])
 def test_a_node_that_does_not_start_in_time_is_named(monkeypatch: pytest.MonkeyPatch, address: str, expected: str):
     def _fail(**_: Any) -> None:

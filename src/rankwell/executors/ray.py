@@ -84,8 +84,11 @@ def _connect(ray: Any, address: str, threads: int) -> None:
             ) from error
         return
     host, _, port = address.rpartition(":")
+    is_place = bool(host) and port.isdecimal()
+    if not is_place and address != "auto" and "://" not in address:
+        raise BadUsage(f"{flag('--executor', f'ray:{address}')}: expected ray:HOST:PORT, such as ray:head:6379.")
     try:
-        if host and port.isdecimal():
+        if is_place:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
         ray.init(address=address, **quiet)
     except Exception as error:
