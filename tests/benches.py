@@ -69,6 +69,8 @@ name = "low"
 [[system]]
 name = "high"
 """
+RUNS_ALONE = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
+"""The data sets whose systems are runs."""
 
 NOISE = {"low": 1.5, "high": 0.15}
 QUERIES = 24

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benches import TOML, make_bench
+from benches import RUNS_ALONE, make_bench
 from rankwell.executors import slurm_ranges
 from ray_cluster import wait_for
 
@@ -40,8 +40,7 @@ def encoded() -> list[str]:
 
 
 def benched() -> list[str]:
-    runs_alone = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
-    return ["bench", str(make_bench(Path("inputs"), runs_alone))]
+    return ["bench", str(make_bench(Path("inputs"), RUNS_ALONE))]
 
 
 JOBS: dict[str, tuple[Callable[[], list[str]], str]] = {

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rankwell
-from benches import TOML, make_bench
+from benches import RUNS_ALONE, make_bench
 from rankwell.errors import BadUsage, MissingExtra
 from rankwell.executors import EXECUTORS, Resources
 from rankwell.executors import ray as executor_ray
@@ -74,8 +74,7 @@ def evaluated(folder: Path) -> list[str]:
 
 
 def benched(folder: Path) -> list[str]:
-    runs_alone = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
-    return ["bench", str(make_bench(folder / "inputs", runs_alone))]
+    return ["bench", str(make_bench(folder / "inputs", RUNS_ALONE))]
 
 
 PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]

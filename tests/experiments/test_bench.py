@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 import rankwell
-from benches import GOLDEN, NOISE, TOML, golden_rows, make_bench
+from benches import GOLDEN, NOISE, RUNS_ALONE, TOML, golden_rows, make_bench
 from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
@@ -37,7 +37,6 @@ compare = with_fields(compare_command)
 
 DRAW = charts.draw
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
-RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
 """The bench with the first data set alone."""
 
 
@@ -66,7 +65,7 @@ def folder(finished: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """The file of a bench with the data set `runs` alone, not evaluated."""
-    return make_bench(tmp_path / "runs", RUNS)
+    return make_bench(tmp_path / "runs", RUNS_ALONE)
 
 
 def left(folder: Path, *names: str) -> Path:
@@ -165,7 +164,7 @@ def test_without_measures_a_data_set_shows_its_first_figure_and_others_when_aske
 
 
 def test_every_value_of_parameters_and_options_is_a_system(tmp_path: Path):
-    text = RUNS.replace("measure = ", 'vary = { duplicates = ["error", "first"] }\nmeasure = ')
+    text = RUNS_ALONE.replace("measure = ", 'vary = { duplicates = ["error", "first"] }\nmeasure = ')
     file = make_bench(tmp_path / "b", text[: text.index("[[system]]")].replace("{system}", "{system}{noise}"))
     for name, noise in (("low", "1"), ("high", "2")):
         (tmp_path / "b" / "runs" / f"{name}.run").rename(tmp_path / "b" / "runs" / f"x{noise}.run")
@@ -362,8 +361,8 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
 def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
     monkeypatch.setattr("rankwell.report.charts.draw", DRAW)
-    rankwell.bench(make_bench(tmp_path / "one", RUNS))
-    result = rankwell.bench(make_bench(tmp_path / "two", RUNS), jobs=2)
+    rankwell.bench(make_bench(tmp_path / "one", RUNS_ALONE))
+    result = rankwell.bench(make_bench(tmp_path / "two", RUNS_ALONE), jobs=2)
 
     assert not result.failed
     assert content(tmp_path / "one") == content(tmp_path / "two")
@@ -437,7 +436,7 @@ def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest
 
 
 def test_a_system_without_a_figure_is_said_to_have_none(tmp_path: Path):
-    file = make_bench(tmp_path / "b", RUNS + '[system.on.runs]\nmeasure = "AP"\n')
+    file = make_bench(tmp_path / "b", RUNS_ALONE + '[system.on.runs]\nmeasure = "AP"\n')
 
     found = figures(rankwell.bench(file))
 
@@ -446,7 +445,7 @@ def test_a_system_without_a_figure_is_said_to_have_none(tmp_path: Path):
 
 
 def test_a_cell_whose_folder_another_process_left_unfinished_is_evaluated_again(tmp_path: Path):
-    file = make_bench(tmp_path / "b", RUNS)
+    file = make_bench(tmp_path / "b", RUNS_ALONE)
     rankwell.bench(file)
     manifest = next((tmp_path / "b").rglob("cell.json")).with_name("manifest.json")
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "unfinished": True}))
@@ -494,12 +493,12 @@ def test_the_hash_seed_of_python_does_not_matter(runs: Path, tmp_path: Path):
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two data sets of runs with three systems, of which `mid` is between the others, evaluated; not to be changed."""
-    file = make_bench(tmp_path_factory.mktemp("three") / "b", RUNS)
+    file = make_bench(tmp_path_factory.mktemp("three") / "b", RUNS_ALONE)
     draw = np.random.default_rng(9)
     lines = [line.split() for line in (file.parent / "runs" / "high.run").read_text().splitlines()]
     noisy = [(query, item, float(score) + 0.6 * draw.standard_normal()) for query, _, item, _, score, _ in lines]
     (file.parent / "runs" / "mid.run").write_text("".join(f"{q} Q0 {d} 1 {score:.6f} x\n" for q, d, score in noisy))
-    body = RUNS[RUNS.index("[[dataset]]") : RUNS.index("[[system]]")]
+    body = RUNS_ALONE[RUNS_ALONE.index("[[dataset]]") : RUNS_ALONE.index("[[system]]")]
     second = body.replace('"runs"', '"graded"').replace("measure =", "min-grade = 1\nmeasure =")
     replaced(file, "[[system]]", f'{second}[[system]]\nname = "mid"\n\n[[system]]')
     assert not rankwell.bench(file).failed

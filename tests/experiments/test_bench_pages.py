@@ -9,14 +9,13 @@ from urllib.parse import unquote
 import pytest
 
 import rankwell
-from benches import NOISE, TOML, make_bench
+from benches import NOISE, RUNS_ALONE, TOML, make_bench
 from rankwell import cli
 from rankwell.errors import BadUsage
 from rankwell.experiments import pages
 from rankwell.report import charts
 
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
-RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
 """The bench with the first data set alone."""
 MUSEUM = TOML[: TOML.index("[[dataset]]")] + TOML[TOML.index('[[dataset]]\nname = "paintings"') :]
 
@@ -45,7 +44,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """The file of a bench of two cells."""
-    return make_bench(tmp_path, RUNS)
+    return make_bench(tmp_path, RUNS_ALONE)
 
 
 def linked(table: Path) -> set[Path]:
@@ -122,7 +121,7 @@ def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(runs: Path, monk
 
 def test_the_pages_are_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> None:
     for jobs in "12":
-        rankwell.bench(make_bench(tmp_path / jobs, RUNS), pages=True, jobs=int(jobs))
+        rankwell.bench(make_bench(tmp_path / jobs, RUNS_ALONE), pages=True, jobs=int(jobs))
 
     one, two = (
         {path.name: (path / "report.html").read_bytes() for path in (tmp_path / jobs).glob("bench-results/runs/*")}

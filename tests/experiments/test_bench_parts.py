@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import rankwell
-from benches import TOML, make_bench
+from benches import RUNS_ALONE, make_bench
 from rankwell import cli
 from rankwell.errors import BadInput, BadUsage, Unfinished, UnknownName
 from rankwell.experiments.parts.cells import PlacedCells
@@ -26,7 +26,6 @@ from rankwell.parts.running import compute_part
 from rankwell.report import charts
 
 DRAW = charts.draw
-RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
 """The bench with the first data set alone."""
 
 
@@ -54,7 +53,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     """The file of a bench with two cells, evaluated into `one`."""
-    file = make_bench(tmp_path / "inputs", RUNS)
+    file = make_bench(tmp_path / "inputs", RUNS_ALONE)
     rankwell.bench(file, tmp_path / "one")
     return file
 
@@ -106,7 +105,7 @@ def test_cells_as_parts_give_the_files_of_one_process(whole: Path, tmp_path: Pat
 def test_processes_give_the_files_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
     monkeypatch.setattr("rankwell.report.charts.draw", DRAW)
-    file = make_bench(tmp_path / "inputs", RUNS)
+    file = make_bench(tmp_path / "inputs", RUNS_ALONE)
     rankwell.bench(file, tmp_path / "one", pages=True)
 
     rankwell.bench(file, tmp_path / "parts", pages=True, executor="processes:2")
@@ -141,7 +140,7 @@ def test_an_array_evaluates_and_the_same_command_goes_on(whole: Path, tmp_path: 
 @pytest.mark.server
 def test_ray_gives_the_files_of_one_process(tmp_path: Path):
     pytest.importorskip("ray")
-    file = make_bench(tmp_path / "inputs", RUNS)
+    file = make_bench(tmp_path / "inputs", RUNS_ALONE)
     line = [sys.executable, "-m", "rankwell", "bench", str(file), "-o"]
     subprocess.run([*line, str(tmp_path / "one")], check=True, capture_output=True)
 
@@ -158,7 +157,7 @@ def test_ray_gives_the_files_of_one_process(tmp_path: Path):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="kills a process by its number")
 def test_a_killed_worker_costs_its_part(tmp_path: Path):
-    file, work = make_bench(tmp_path / "inputs", RUNS), tmp_path / "work"
+    file, work = make_bench(tmp_path / "inputs", RUNS_ALONE), tmp_path / "work"
     line = [sys.executable, "-m", "rankwell", "bench", str(file), "-o"]
     driver = subprocess.Popen(
         [*line, str(tmp_path / "parts"), "--executor", "processes:2", "--work", str(work)], stderr=subprocess.PIPE

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benches import TOML, make_bench
+from benches import RUNS_ALONE, make_bench
 from rankwell.cli import main
 from rankwell.parts.plans import read_plan
 from rankwell.parts.work import WorkFolder
@@ -84,8 +84,7 @@ def encoded() -> list[str]:
 
 
 def benched() -> list[str]:
-    runs_alone = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
-    return ["bench", str(make_bench(Path("inputs"), runs_alone)), "-o", "{}/found"]
+    return ["bench", str(make_bench(Path("inputs"), RUNS_ALONE)), "-o", "{}/found"]
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {

@@ -1,6 +1,5 @@
 """Parts of files on the Hugging Face Hub: read by ranges through its file system, each as the plan has seen it."""
 
-import io
 import json
 import os
 from pathlib import Path
@@ -15,6 +14,7 @@ from rankwell.errors import BadInput, BadUsage, Unfinished
 from rankwell.neighbours import TopK
 from rankwell.parts.running import compute_part
 from rankwell.store import remote
+from vector_files import fbin, fvecs, npy
 
 VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.float32)
 VECTORS[3000:] = VECTORS[:1000]
@@ -35,20 +35,6 @@ def data(monkeypatch: pytest.MonkeyPatch):
 def queries(tmp_path: Path) -> Path:
     np.save(tmp_path / "queries.npy", VECTORS[::200] + np.float32(0.5))
     return tmp_path / "queries.npy"
-
-
-def npy(vectors) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, vectors)
-    return stream.getvalue()
-
-
-def fbin(vectors) -> bytes:
-    return np.array(vectors.shape, dtype="<u4").tobytes() + vectors.tobytes()
-
-
-def fvecs(vectors) -> bytes:
-    return b"".join(np.int32(len(row)).tobytes() + row.tobytes() for row in vectors)
 
 
 def parquet(vectors, folder: Path) -> bytes:

@@ -19,6 +19,7 @@ from rankwell.parts.running import compute_part
 from rankwell.parts.vectors import VectorFiles
 from rankwell.parts.work import WorkFolder
 from rankwell.store import remote
+from vector_files import fbin, fvecs, npy
 
 VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.float32)
 VECTORS[3000:] = VECTORS[:1000]
@@ -35,20 +36,6 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def s3(monkeypatch: pytest.MonkeyPatch):
     with bucket(monkeypatch) as found:
         yield found
-
-
-def npy(vectors) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, vectors)
-    return stream.getvalue()
-
-
-def fbin(vectors) -> bytes:
-    return np.array(vectors.shape, dtype="<u4").tobytes() + vectors.tobytes()
-
-
-def fvecs(vectors) -> bytes:
-    return b"".join(np.int32(len(row)).tobytes() + row.tobytes() for row in vectors)
 
 
 def write_shards(folder: Path, shards: dict[str, slice] = SHARDS) -> Path:
