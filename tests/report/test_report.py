@@ -15,9 +15,10 @@ import rankwell
 from rankwell import report
 from rankwell.core.tables import Values
 from rankwell.errors import UnknownName
-from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows, rules_line
+from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows
 from rankwell.report.charts import CHARTS, ChartData, draw
 from rankwell.report.difference_tables import difference_text
+from rankwell.report.rules import rules_line
 from rankwell.stats import SummaryRow, summarise
 
 THIRD = 1 / 3

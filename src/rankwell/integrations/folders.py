@@ -11,7 +11,7 @@ from rankwell.errors import BadUsage, kind_of
 from rankwell.evaluation.results import Results
 from rankwell.experiments.requirements import SummaryFigures, part_of_row
 from rankwell.io.result_folder import read_results, read_summary
-from rankwell.report import rule_pairs, rules_line
+from rankwell.report.rules import rule_pairs, rules_line
 from rankwell.workflow.results import save
 
 _FIGURES = ("mean", "ci_low", "ci_high", "n")

@@ -339,59 +339,6 @@ def _word(row: Row, rules: Mapping[str, Any]) -> str:
     return row["label"] + ("" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})")
 
 
-_COUNTS = {
-    "queries_counted": "queries counted",
-    "queries_missing": "missing from the run",
-    "queries_unknown": "in the run without judgments",
-    "queries_without_relevant": "with no relevant item",
-    "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
-    "queries_tied": "with values that depend on the order of ties",
-}
-
-
-def rules_line(rules: Mapping[str, Any]) -> str:
-    """The rules in one line: the counts, once where they are the same for all runs, then every plain entry as name=value."""
-    counted = _counted(rules)
-    alike = ", ".join(f"{number} {words}" for words, number, same in counted if same)
-    alike = re.sub(r"^1 queries counted", "1 query counted", alike)
-    others = [f"queries {words.removeprefix('queries ')}: {number}" for words, number, same in counted if not same]
-    settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
-    return "; ".join(filter(None, (alike, *others, settings)))
-
-
-def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The same as names and values, a pair for each."""
-    return [*((words, number) for words, number, _ in _counted(rules)), *_settings(rules)]
-
-
-def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        (visible(name.replace("_", "-")), visible("yes" if value is True else "no" if value is False else value))
-        for name, value in rules.items()
-        if isinstance(value, (str, int, float))
-    ]
-
-
-def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """The counts: their words, their numbers, and whether the number is the same for all runs."""
-    counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
-    said: list[tuple[str, str, bool]] = []
-    for name in dict.fromkeys(chain.from_iterable(counts.values())):
-        found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
-        same = len(set(found.values())) == 1
-        number = next(iter(found.values())) if same else ", ".join(f"{value} in {visible(run)}" for run, value in found.items())
-        said.append((_COUNTS.get(name, name.removeprefix("queries_").replace("_", " ")), number, same))
-    return said
-
-
-def _how_many(value: Any) -> str:
-    """A count; of counts by measure the largest."""
-    if not isinstance(value, Mapping):
-        return str(value)
-    most = max(value.values(), default=0)
-    return f"{most}" if len(set(value.values())) <= 1 else f"at most {most}"
-
-
 def styled(text: str, code: str, terminal: Terminal) -> str:
     """The text in a style of ANSI terminals (`1` bold, `2` faint), as it is where there are no colours."""
     return f"\x1b[{code}m{text}\x1b[0m" if terminal.colour else text

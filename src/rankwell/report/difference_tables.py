@@ -5,9 +5,10 @@ from typing import Any
 
 from rankwell.core.display import Heading
 from rankwell.core.tables import MISSING, figure, p_value
-from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, rules_line, visible
+from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, visible
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text
+from rankwell.report.rules import rules_line
 
 
 def difference_text(

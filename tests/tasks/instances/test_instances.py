@@ -14,7 +14,7 @@ import pytest
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.results import Results
-from rankwell.report import rules_line
+from rankwell.report.rules import rules_line
 from rankwell.tasks.instances.commands import instances_evaluate
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances

@@ -2,7 +2,8 @@
 
 import re
 
-from rankwell.report import MISSING, Document, Grid, Strong, grids, output, rules_line, visible
+from rankwell.report import MISSING, Document, Grid, Strong, grids, output, visible
+from rankwell.report.rules import rules_line
 
 # Of & and _ those alone that mean something: &amp; and _emphasis_.
 _SPECIAL = re.compile(r"[\\|*<>`\[\]~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import compress, zip_longest
 
 from rankwell.core.tables import MISSING
-from rankwell.report import Document, Grid, PrintedFigure, Terminal, folded, grids, output, rules_line, styled, visible, width_of
+from rankwell.report import Document, Grid, PrintedFigure, Terminal, folded, grids, output, styled, visible, width_of
+from rankwell.report.rules import rules_line
 
 _NARROW = 60
 """On fewer columns than these a table would be little more than names: blocks show all figures."""

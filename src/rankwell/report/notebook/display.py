@@ -16,6 +16,7 @@ from rankwell.evaluation.results import Results
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.difference_tables import difference_text, shown_differences
 from rankwell.report.folder import number_column, per_query_columns, text_column
+from rankwell.report.rules import rules_line
 from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
 
 _MOST_ROWS = 200
@@ -33,7 +34,7 @@ def html(result: Results) -> str:
     differences = [row for row in rows if "p_adjusted" in row]
     grid = _difference_grid(differences) if differences else report.summary_grid(report.Document(rows, None, rules, ()))
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*headlines, _table(grid)], report.rules_line(rules), [*result.notes, *result.interval_notes])
+    return _whole([*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes])
 
 
 @display("text")
@@ -51,7 +52,7 @@ def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
     for each in tables:
         (grid,) = report.grids(report.Document(wide_rows(each), None, {}, (), summary=False))
         parts += [f"<p><strong>{_text(each.title)}</strong></p>", _table(grid)]
-    return _whole(parts, report.rules_line(shared_rules(tables)), notes)
+    return _whole(parts, rules_line(shared_rules(tables)), notes)
 
 
 def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:

@@ -12,12 +12,13 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.report import figure, plain, rule_pairs
+from rankwell.report import figure, plain
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
 from rankwell.report.page.scripts import query_noun, view_marks
 from rankwell.report.page.summaries import Key
 from rankwell.report.page.tables import NEAR, PART, Overview, Tables
+from rankwell.report.rules import rule_pairs
 
 SCHEMA = 1
 Rows = list[list[list[Any]]]

@@ -12,7 +12,7 @@ from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, names
@@ -39,7 +39,7 @@ class ClipInputs:
         self.queries, self.labelled = _queries(table, self.selection, options)
         self.notes: list[str] = []
         if bare := [] if self.drives is None else [clip for clip in table.clips if clip not in self.drives]:
-            count = f"{flag('--exclude-group', options.exclude_group)}: {plural(len(bare), 'clip has', 'clips have')} none"
+            count = f"{flag('--exclude-group', options.exclude_group)}: {count_of(len(bare), 'clip has', 'clips have')} none"
             self.notes.append(f"{count}: {named(bare)}; for them they alone are left out")
         self.notes += [
             f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups
@@ -125,11 +125,6 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
 def named(ids: Sequence[str], most: int = 5) -> str:
     """The first ids, for notes."""
     return ", ".join(map(repr, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
-
-
-def plural(count: int, one: str, several: str) -> str:
-    """A count with its noun, for notes."""
-    return f"{count} {one if count == 1 else several}"
 
 
 def _exclusions(table: Annotations, drives: Mapping[str, str] | None, self_rule: str) -> dict[str, list[str]]:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Values, figure
-from rankwell.errors import NothingToEvaluate
+from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.details import Details
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.stats import figure_of, summarise
-from rankwell.tasks.clips.inputs import named, plural
+from rankwell.tasks.clips.inputs import named
 from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.truth import ClipResult
@@ -204,7 +204,7 @@ def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
     other = "other " if variant.inputs.by_clips else ""
     why = f"{bare} name no keyword of the selection, {alone} have no relevant {other}clip, and {lost} have no result"
     reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
-    raise NothingToEvaluate(f"{variant.name}: none of {plural(len(status), 'query', 'queries')} counts: {why}{reasons}.")
+    raise NothingToEvaluate(f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: {why}{reasons}.")
 
 
 def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]:
@@ -217,7 +217,7 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
             notes.append(f"{len(mine)} of {total} queries {one if len(mine) == 1 else several} left out: {named(mine)}")
     if variant.inputs.relevance.kind == "graded" and (mine := _titles(variant, run.without_match)):
         short = [values.label for values in measured if (run.without_match & ~values.counted).any()]
-        what = f"for {plural(len(mine), 'counted query', 'counted queries')} no clip has all the keywords"
+        what = f"for {count_of(len(mine), 'counted query', 'counted queries')} no clip has all the keywords"
         so = f", and {', '.join(short)}, for which a clip is relevant or not, leave them out" if short else ""
         notes.append(f"{what}{so}: {named(mine)}")
     least, below = variant.inputs.options.min_similarity, variant.counted & run.view.present & (run.view.retrieved == 0)
@@ -225,7 +225,9 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
         what = f"of {len(mine)} of {total} queries every result is below the similarity {least:g}"
         notes.append(f"{what}; they count, with an empty result (the evaluator of ALFA leaves them out): {named(mine)}")
     if mine := _titles(variant, run.without_query):
-        what = f"{plural(len(mine), 'list does', 'lists do')} not hold the query itself, so that nothing is removed after the cut"
+        what = (
+            f"{count_of(len(mine), 'list does', 'lists do')} not hold the query itself, so that nothing is removed after the cut"
+        )
         notes.append(f"{what}: {named(mine)}")
     return [f"{variant.name}: {note}" for note in notes]
 
@@ -254,6 +256,6 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             shown = [figure(mean, one.unit) for mean in means]
             means_of.setdefault(int(both.sum()), []).append(f"{one.label} {shown[0]} given, {shown[1]} mapped")
     for count, each in means_of.items():
-        what = plural(count, "query that counts", "queries that count")
+        what = count_of(count, "query that counts", "queries that count")
         notes.append(f"over the {what} in both readings: {'; '.join(each)}")
     return notes

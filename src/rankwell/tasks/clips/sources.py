@@ -10,11 +10,11 @@ from rankwell.core.tables import tie_rule
 from rankwell.core.tables.matrices import Embeddings, as_real
 from rankwell.encoders import load_encoder
 from rankwell.engines.objects import EngineObject
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source, sources_of, split_part
-from rankwell.tasks.clips.inputs import ClipInputs, named, plural
+from rankwell.tasks.clips.inputs import ClipInputs, named
 from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of
 
 
@@ -69,13 +69,13 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     missing = [clip for clip in clips if clip not in known]
     if missing:
         what = "they cannot be found" + (", and as queries they have an empty result" if inputs.by_clips else "")
-        count = plural(len(missing), "annotated clip has", "annotated clips have")
+        count = count_of(len(missing), "annotated clip has", "annotated clips have")
         notes.append(f"{count} no embedding: {named(missing)}; {what}")
     extra = sorted(known - both)
     if extra:
         kept = f"kept in the gallery, never relevant ({flag('--unjudged', 'skip')} leaves them out)"
         what = "left out" if inputs.options.unjudged == "skip" else kept
-        notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
+        notes.append(f"{count_of(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
         if inputs.options.unjudged == "skip":
             table = table.take([row for row, name in enumerate(table.ids) if name in both])
     return table, notes
@@ -136,7 +136,7 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     missing = [name for name in names if name not in row]
     if len(missing) == len(names):
         raise BadInput(f"{place}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here).")
-    count = plural(len(missing), "text query has", "text queries have")
+    count = count_of(len(missing), "text query has", "text queries have")
     notes = [f"{count} no embedding: {named(list(map(inputs.title, missing)))}; its result is empty"]
     return table.take([row[name] for name in names if name in row]), notes if missing else []
 
@@ -154,7 +154,7 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
     cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=inputs.options.unjudged == "skip")
     notes: list[str] = []
     if cleaned.doubled:
-        count = plural(cleaned.doubled, "result repeats", "results repeat")
+        count = count_of(cleaned.doubled, "result repeats", "results repeat")
         notes.append(f"{count} a clip of the same list; the first one counts")
     if cleaned.unknown:
         what = (
@@ -162,7 +162,7 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
             if inputs.options.unjudged == "skip"
             else f"they keep their places and are wrong ({flag('--unjudged', 'skip')} takes them out)"
         )
-        count = plural(len(cleaned.unknown), "id", "different ids")
+        count = count_of(len(cleaned.unknown), "id", "different ids")
         notes.append(f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}")
     return cleaned, notes
 
@@ -185,9 +185,9 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     notes = [*of_file, *notes]
     missing = [inputs.title(query.id) for query in inputs.queries if query.id not in mine.lists]
     if missing:
-        notes.append(f"{plural(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
+        notes.append(f"{count_of(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
     if strange:
-        notes.append(f"{plural(len(strange), 'query of the run is', 'queries of the run are')} unknown: {named(strange)}")
+        notes.append(f"{count_of(len(strange), 'query of the run is', 'queries of the run are')} unknown: {named(strange)}")
     return RankedClips(_stem(run, "run"), cleaned, frozenset(), {}, tuple(notes), sources_of({"run": run}))
 
 
@@ -207,7 +207,7 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     cleaned, of_lists = _cleaned(ClipLists(lists, failed=failed), inputs)
     if failed:
         more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-        count = plural(len(failed), "query", "queries")
+        count = count_of(len(failed), "query", "queries")
         of_lists.append(f"{name} failed for {count}, whose result is empty: {'; '.join(first)}{more}")
     sources = sources_of({"embeddings": inputs.options.embeddings})
     return RankedClips(name, cleaned, frozenset(), failed, (*notes, *of_lists), sources)

@@ -15,6 +15,7 @@ from rankwell.evaluation.results import Results
 from rankwell.parts.execution import PartOptions
 from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
+from rankwell.report.rules import rules_line
 from rankwell.tasks.agreement.evaluation import agreement_results
 from rankwell.tasks.agreement.inputs import cuts_gold
 from rankwell.tasks.agreement.options import AgreementOptions
@@ -144,7 +145,7 @@ def _source_tables(result: Results, terminal: Terminal) -> str:
         parts.append(f"{visible(run)}:\n{_grid(cells, terminal)}")
     spread = f"± is the population standard deviation over {len(result.sample.rows)} queries"
     changes = _change_table(result.changes, terminal)
-    rules = report.folded(f"{spread}\nrules: {report.rules_line(result.describe())}\n", terminal)
+    rules = report.folded(f"{spread}\nrules: {rules_line(result.describe())}\n", terminal)
     return "\n\n".join(parts) + "\n\n" + rules + (f"\n{changes}" if changes else "")
 
 

@@ -16,6 +16,7 @@ from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Result
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, PerQueryOption, Progress, present
+from rankwell.report.rules import rules_line
 from rankwell.tasks.answers.charts import write_charts
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.options import AnswerOptions
@@ -143,7 +144,7 @@ def value_tables(result: Results, terminal: Terminal) -> str:
                     row["isolated"] = PrintedFigure(figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"]))
             parts.append(f"{title}:\n{report.render(shown, None, {}, (), terminal=terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
-    line = f"rules: {report.rules_line(rules)}"
+    line = f"rules: {rules_line(rules)}"
     parts[-1] = parts[-1].rstrip("\n") + f"\n{report.folded(line, terminal, '  ')}\n"
     if result.searched is not None:
         parts.append(_thresholds(result.searched, result.convention.shows("share")[0], terminal))

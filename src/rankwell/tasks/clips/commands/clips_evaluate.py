@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from rankwell import report
 from rankwell.core.options import Input
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import Results, progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
@@ -21,7 +21,6 @@ from rankwell.store import write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
-from rankwell.tasks.clips.inputs import plural
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
 from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
@@ -208,13 +207,13 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
             titles = {query: answer.text for of_run in result.answers.values() for query, answer in of_run.items()}
             chosen = [(run, query) for query in result.worst(run)[:number]]
             drawn = write_sheets(draft / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
-            what = plural(len(drawn), "contact sheet", "contact sheets")
+            what = count_of(len(drawn), "contact sheet")
             written.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
             others += drawn
         shown = result if thumbnails is None else with_pictures(result, pictures)
         write_result(result, folder, notes=notes, details=details, queries=shown.queries, items=shown.items, others=others)
     if thumbnails is not None and pictures.problems:
-        have = plural(len(pictures.problems), "clip has", "clips have")
+        have = count_of(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*map(report.Aside, (*written, f"wrote {folder}/"))]
 

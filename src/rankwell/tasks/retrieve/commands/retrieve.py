@@ -11,10 +11,10 @@ from rankwell.core.options import Input
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, RankwellError
 from rankwell.evaluation.results import Results
-from rankwell.report import rules_line
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import Aside, FolderOption, FormatOption, Output, PerQueryOption, Progress
+from rankwell.report.rules import rules_line
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.journal import NAME
 from rankwell.tasks.retrieve.measuring import Measurement
