@@ -57,7 +57,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     builder.values += undefined.values
     builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(
-        rules=_rules(builder, convention, measures, options),
+        rules=_rules(builder, convention, measures, options, about),
         measures=measures,
         aggregates=tuple(aggregates),
         notes=[*convention.notes, *builder.notes],
@@ -205,12 +205,17 @@ def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, show
 
 
 def _rules(
-    builder: ResultsBuilder, convention: Convention, measures: Sequence[LabelledMeasure], options: BeyondOptions
+    builder: ResultsBuilder,
+    convention: Convention,
+    measures: Sequence[LabelledMeasure],
+    options: BeyondOptions,
+    about: ItemAttributes,
 ) -> dict[str, Any]:
     return {
         "convention": convention.name,
         "ties": "id-desc",
         "queries": "run" if options.judgments is None else "truth",
+        **({} if about.in_catalogue is None else {"catalogue_items": int(about.in_catalogue.sum())}),
         "intervals": options.intervals,
         "seed": options.seed,
         "sd": "population" if convention.population_sd else "sample",

@@ -7,6 +7,7 @@ import numpy as np
 from rankwell.core.registry import Measure
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.lists import ExposureCounts, ItemLists, ListCollections
+from rankwell.tasks.beyond.measures.diversity import catalogue_distance
 
 
 def levels_of(measure: Measure, found: ExposureCounts) -> tuple[float | None, float | None]:
@@ -28,9 +29,13 @@ def levels_of(measure: Measure, found: ExposureCounts) -> tuple[float | None, fl
 def chance_of(measure: Measure, about: ItemAttributes) -> float | None:
     """The chance level of a measure of a list, None where it is unknown or there is no catalogue.
 
-    The mean over items of a random list, in expectation, is that over the catalogue.
+    The mean over items of a random list, in expectation, is that over the catalogue; so is the mean over its pairs of items.
     """
-    if about.in_catalogue is None or measure.name not in ("Novelty", "Popularity"):
+    if about.in_catalogue is None:
+        return None
+    if measure.name == "ILD":
+        return None if measure.cutoff == 1 else catalogue_distance(about, measure.parameters["by"])
+    if measure.name not in ("Novelty", "Popularity"):
         return None
     whole = ItemLists(("",), about.catalogue(measure.name)[np.newaxis], about)
     return float(measure.with_parameters(k=None)(whole)[0])

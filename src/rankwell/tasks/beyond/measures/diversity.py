@@ -12,6 +12,8 @@ from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
 from rankwell.tasks.beyond.lists import Discount, ItemLists, check_share, rank_weights
 
+# Words of all pairs of sets of categories: 16 384 sets of up to 64 categories take about a second.
+_PAIRS = 1 << 28
 _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 
 
@@ -113,6 +115,46 @@ def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
         whole = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
         products[rows] = ((whole * whole).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
     return pairs - products
+
+
+def catalogue_distance(about: ItemAttributes, by: str) -> float | None:
+    """The mean distance of all pairs of the catalogue's items, None where it is unknown.
+
+    It is unknown for fewer than two items, where an item has no vector or no row of categories, and for more than 16 384
+    different sets of up to 64 categories.
+    """
+    key = "catalogue distance", by
+    if key not in about.cache:
+        items = about.catalogue("ILD")
+        distances = _label_distance if by == "categories" else _vector_distance
+        total, pairs = distances(about, items), len(items) * (len(items) - 1) / 2
+        about.cache[key] = None if total is None or not pairs else min(max(total / pairs, 0.0), 2.0)
+    return about.cache[key]
+
+
+def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
+    """The sum of the Jaccard distances of all pairs of some items: of their different sets, each as often as it is there."""
+    labels = about.labels("categories", "ILD")
+    sets, counts = np.unique(labels.bits(items), axis=0, return_counts=True)
+    if not labels.listed[items].all() or sets.size * len(sets) > _PAIRS:
+        return None
+    sizes, total = np.bitwise_count(sets).sum(axis=1, dtype=np.int64), 0.0
+    for row in range(len(sets) - 1):
+        others = sets[row + 1 :]
+        shared = np.bitwise_count(others & sets[row]).sum(axis=1, dtype=np.int64)
+        total += float(counts[row] * (_jaccard(shared, sizes[row] + sizes[row + 1 :] - shared) * counts[row + 1 :]).sum())
+    return total
+
+
+def _vector_distance(about: ItemAttributes, items: Ints) -> float | None:
+    """The sum of 1 less the cosine of all pairs of some items."""
+    vectors = about.directions("ILD(by='embeddings')")
+    if np.isnan(vectors[items, 0]).any():
+        return None
+    kept, n = np.zeros((len(vectors), 1), dtype=np.bool_), len(items)
+    kept[items] = True
+    whole = vectors.sum(axis=0, where=kept)
+    return n * (n - 1) / 2 - (float((whole * whole).sum()) - n) / 2
 
 
 @measure(
