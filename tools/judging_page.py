@@ -48,7 +48,10 @@ def coverage(population: QueryPopulation, n: int, judged: Sequence[float | int],
         for at, each in enumerate(judged):
             found = ours(sample, (0, 1), each if isinstance(each, int) else round(each * sample.deciding))
             like, these = found.queries_like_these(0.95), found.these_queries(0.95)
-            held[at, repetition] = these[0] <= here <= these[1], like is not None and like[0] <= truth <= like[1]
+            held[at, repetition] = (
+                these is not None and these[0] <= here <= these[1],
+                like is not None and like[0] <= truth <= like[1],
+            )
             errors[at, repetition] = found.mean - here
     spread = errors.std(axis=1, ddof=1) / np.sqrt(repetitions)
     bias = np.divide(errors.mean(axis=1), spread, out=np.zeros(len(judged)), where=spread > 0)
@@ -79,7 +82,10 @@ def joint_coverage(population: QueryPopulation, n: int, repetitions: int, seed: 
             for pair, truth in truths.items():
                 found = ours(sample, pair, round(look / 5 * 0.5 * sample.deciding))
                 like, these, here = found.queries_like_these(level), found.these_queries(level), sample.truth(pair)
-                held[repetition] &= (these[0] <= here <= these[1], like is not None and like[0] <= truth <= like[1])
+                held[repetition] &= (
+                    these is not None and these[0] <= here <= these[1],
+                    like is not None and like[0] <= truth <= like[1],
+                )
     these, like = (100 * held.mean(axis=0)).tolist()
     return these, like
 

@@ -17,6 +17,7 @@ from rankwell.stats.intervals import student_quantile
 FEWEST_QUERIES = 10
 """Below so many queries there is no interval for queries like these."""
 _FEWEST_POSITIVE = 5
+_ROUNDING = 1e-12
 
 Interval = tuple[float, float]
 
@@ -45,10 +46,14 @@ class SampledItems:
 
 @dataclass(frozen=True, eq=False)
 class SampleEstimate:
-    """An estimated mean. totals: (queries,) of each query. sampling_variance: of the mean, of drawing items alone."""
+    """An estimated mean. totals: (queries,) of each query. sampling_variance: of the mean, of drawing items alone.
+
+    is_exact: whether every item that decides was certain to be judged, so that nothing is left to chance for these queries.
+    """
 
     totals: Floats
     sampling_variance: float
+    is_exact: bool
 
     @cached_property
     def mean(self) -> float:
@@ -56,17 +61,17 @@ class SampleEstimate:
         return float(self.totals.mean())
 
     @property
-    def is_exact(self) -> bool:
-        """Whether nothing was left to chance for these queries."""
-        return self.sampling_variance == 0
-
-    @property
     def standard_error(self) -> float:
         """Of the mean for queries like these; NaN for a single query."""
         return float(self.totals.std(ddof=1)) / math.sqrt(len(self.totals)) if len(self.totals) > 1 else math.nan
 
-    def these_queries(self, level: float) -> Interval:
-        """The interval of the mean of these queries, by the normal quantile."""
+    def these_queries(self, level: float) -> Interval | None:
+        """The interval of the mean of these queries, by the normal quantile.
+
+        None where every judged item is as predicted, or none is judged: the error of the predictions is unknown then, not 0.
+        """
+        if self.sampling_variance == 0 and not self.is_exact:
+            return None
         reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.sampling_variance)
         return self.mean - reach, self.mean + reach
 
@@ -124,10 +129,11 @@ def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None)
     gain = items.gain[rows]
     gain = np.where(np.isnan(gain), (predicted if unknown is None else unknown)[rows], gain)
     pi, residual = items.inclusion[rows], items.weight[rows] * (gain - predicted[rows])
+    is_off = np.abs(gain - predicted[rows]) > _ROUNDING * np.abs(gain)  # a fitted λ of 1 may be 1 less its last bit
     totals = np.bincount(items.query, weights=items.weight * predicted, minlength=items.n_queries).astype(np.float64)
     totals = totals + np.bincount(items.query[rows], weights=residual / pi, minlength=items.n_queries)
-    variance = float(((1 - pi) / pi**2 * residual**2).sum()) / items.n_queries**2
-    return SampleEstimate(totals, variance)
+    variance = float((is_off * (1 - pi) / pi**2 * residual**2).sum()) / items.n_queries**2
+    return SampleEstimate(totals, variance, bool((items.inclusion[items.weight != 0] >= 1).all()))
 
 
 def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]:

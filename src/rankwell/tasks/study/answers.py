@@ -8,7 +8,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.tasks.study.folder import Study
-from rankwell.tasks.study.journal import JournalLine, last_answers
+from rankwell.tasks.study.journal import JournalLine, last_answers, line_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,8 @@ class StudyAnswers:
 
 def outside_pool(study: Study, query: str, item: str) -> BadInput:
     """The error for a judged item that was never pooled."""
-    return BadInput(f"{study.place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the line.")
+    what = f"item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the line."
+    return BadInput(f"{line_of(study, query, item)}: {what}")
 
 
 def _grade(grades: Mapping[str, float | None], grade_by: str) -> float:

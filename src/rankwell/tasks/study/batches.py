@@ -1,7 +1,6 @@
 """Batches: what is judged next, by whom, and which of them are finished."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -12,13 +11,14 @@ from rankwell.core.tables import Bools, Ints
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, shown
 from rankwell.locks import locked
-from rankwell.store import Source
 from rankwell.tasks.study.answers import StudyAnswers, outside_pool
 from rankwell.tasks.study.folder import LEASES, Study
 from rankwell.tasks.study.journal import JournalLine, check_judge, last_answers, now, read_journals
+from rankwell.tasks.study.lines import append_to, lines_in
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
 
 _LASTING = timedelta(hours=24)
+_FEWEST_TOGETHER = 10
 
 
 class Lease(NamedTuple):
@@ -77,6 +77,11 @@ def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints
     return sizes, np.bincount(judged, minlength=len(sizes))
 
 
+def queries_read_together(study: Study) -> int:
+    """The number of queries in a batch of reading down: their first items fill it. It is finished when all are read down."""
+    return max(_FEWEST_TOGETHER, study.batch // len(study.runs))
+
+
 def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
     """(items,) of reading down: the next item of each run that has not reached one that is relevant for sure."""
     pool, rel = study.pool, study.parsed_measure.parameters["rel"]
@@ -92,11 +97,8 @@ def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
 
 def read_leases(study: Study) -> list[Lease]:
     """The leases so far. Raises BadInput for a line that is not one."""
-    path = study.place / LEASES
-    if not path.is_file() or not path.stat().st_size:
-        return []
-    found = list[Lease]()
-    for number, text in enumerate(Source(path).read().split(b"\n")[:-1], 1):
+    path, found = study.place / LEASES, list[Lease]()
+    for number, text in enumerate(lines_in(path)[0], 1):
         content: Any = parse_json(text, str(path), "a lease per line", line=number)
         try:
             pairs = tuple((str(query), str(item)) for query, item in content.get("pairs", ()))
@@ -142,9 +144,13 @@ def _lease_needed(
             return Batch(study.rounds, lease.batch, tuple(left))
         for pair in left:
             del pairs[pair]
-    chosen = np.array(sorted(pairs.values()), dtype=np.int64)[: study.batch]
-    if not len(chosen):
+    free = np.array(sorted(pairs.values()), dtype=np.int64)
+    if not len(free):
         return None
+    # One batch of queries after the other: those that end early are the easy ones.
+    drawn = pool.query[np.sort(np.unique(pool.query, return_index=True)[1])]
+    together = np.argsort(drawn)[pool.query[free]] // queries_read_together(study)
+    chosen = free[together == together[0]][: study.batch]
     number = max((lease.batch for lease in leases), default=-1) + 1
     found = _arranged(study, chosen)
     _append(study, Lease(now(), judge, study.rounds, number, found))
@@ -172,7 +178,4 @@ def _arranged(study: Study, rows: Ints) -> tuple[tuple[str, str], ...]:
 
 def _append(study: Study, lease: Lease) -> None:
     content = {name: value for name, value in lease._asdict().items() if name != "pairs" or value}
-    with (study.place / LEASES).open("ab") as file:
-        file.write(json.dumps(content).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    append_to(study.place / LEASES, json.dumps(content).encode() + b"\n")

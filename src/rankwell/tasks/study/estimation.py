@@ -21,11 +21,11 @@ from rankwell.stats.priority_sampling import inclusion, permanent_numbers, prior
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.store import encode_id
 from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.batches import finished_batches, needed_rows
+from rankwell.tasks.study.batches import finished_batches, needed_rows, queries_read_together
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.model_replies import ModelGrades
 from rankwell.tasks.study.options import EstimateOptions
-from rankwell.tasks.study.pooling import rank_weights, study_measure
+from rankwell.tasks.study.pooling import rank_weights, refuse_shallow, study_measure
 
 _MOST_COMPLETED = 256
 """Completions of the unknown grades of a query that are tried; beyond, the measure's own bounds hold."""
@@ -61,6 +61,8 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
         raise BadUsage(f"{measure}: this study was read down for {study.measure}; pool another one.")
     if (measure.cutoff or study.depth + 1) > study.depth and measure.cutoff != study.parsed_measure.cutoff:
         raise BadUsage(f"{measure} looks beyond the first {study.depth} ranks, which were pooled; pool a study with --depth.")
+    if study.design == "queries":
+        refuse_shallow(measure, study.depth)
     return measure
 
 
@@ -82,8 +84,8 @@ class StudyEstimates:
 
     @cached_property
     def columns(self) -> list[int]:
-        """The columns of the chosen runs in the pool."""
-        return [self.study.run_names.index(run) for run in self.runs or self.study.run_names]
+        """The columns of the chosen runs in the pool, ascending, so that a pair is the same in any order of its names."""
+        return sorted(self.study.run_names.index(run) for run in self.runs or self.study.run_names)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -197,7 +199,11 @@ class StudyEstimates:
         else:
             open_ = np.unique(pool.query[chosen & ~self.answers.answered])
         undone = np.flatnonzero(np.isin(order, open_))
-        return np.sort(order[: undone[0]] if len(undone) else order)
+        if not len(undone):
+            return np.sort(order)
+        done = int(undone[0])
+        # Of reading down whole batches of queries: those that end early are the easy ones.
+        return np.sort(order[: done - done % queries_read_together(study) if study.design == "reading" else done])
 
     @cached_property
     def values(self) -> list[tuple[Floats, list[Floats]]]:
@@ -278,7 +284,11 @@ class StudyEstimates:
 
     def _whole(self, pair: tuple[str, str]) -> StudyEstimate:
         if len(self.drawn) < 2:
-            raise NothingToEvaluate(f"{self.study.place}: fewer than two queries are judged completely; judge more of them.")
+            some = "fewer than two queries are judged completely"
+            if self.study.design == "reading":
+                first = min(queries_read_together(self.study), len(self.study.queries))
+                some = f"the first {first} queries are not read down to their ends"
+            raise NothingToEvaluate(f"{self.study.place}: {some}; judge more of them.")
         names = [self.study.run_names[column] for column in self.columns]
 
         def _of(values: Floats) -> float:
@@ -309,7 +319,7 @@ class StudyEstimates:
 
     def data(self) -> Iterator[object]:
         """All that decides the estimates, as JSON can hold it."""
-        yield [str(self.measure), list(self.runs or self.study.run_names), self.study.rounds]
+        yield [str(self.measure), [self.study.run_names[column] for column in self.columns], self.study.rounds]
         if self.model is not None:
             yield [self.model.model, self.model.prompt, [str(grade) for grade in self.model.grade.tolist()]]
         rows = np.flatnonzero(self.sampled if self.study.design == "items" else np.isin(self.study.pool.query, self.drawn))

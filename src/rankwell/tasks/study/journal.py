@@ -1,7 +1,6 @@
 """The journals of judges: one line per act, appended and flushed to the disk; read back with every line checked."""
 
 import json
-import os
 import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,8 +11,8 @@ from typing import Any, NamedTuple
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.locks import locked
-from rankwell.store import Source
 from rankwell.tasks.study.folder import JUDGMENTS, Study
+from rankwell.tasks.study.lines import append_to, lines_in
 
 ANSWERS = ("unknown", "open")
 """Actions that answer an item without a grade: the judge cannot tell, or left it open when the batch ended."""
@@ -102,19 +101,8 @@ def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
         return
     path = journal_of(study, lines[0].judge)
     path.parent.mkdir(exist_ok=True)
-    is_new = not path.exists()
     text = "".join(json.dumps(_written(line), ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "surrogateescape")
-    with path.open("r+b" if not is_new else "w+b") as file:
-        whole = file.read()
-        file.truncate(whole.rfind(b"\n") + 1)
-        file.seek(0, os.SEEK_END)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    if is_new and hasattr(os, "O_DIRECTORY"):
-        handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        os.fsync(handle)
-        os.close(handle)
+    append_to(path, text)
 
 
 def _written(line: JournalLine) -> dict[str, Any]:
@@ -135,8 +123,7 @@ def read_journals(study: Study) -> Journals:
 
 def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine], str]:
     """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises BadInput, naming file and line."""
-    content, known = Source(path).read() if path.stat().st_size else b"", set(grades)
-    *texts, torn = content.split(b"\n")
+    (texts, is_torn), known = lines_in(path), set(grades)
     lines = [
         journal_line(
             parse_json(text, str(path), "an object per line", line=number, pairs=unique_keys),
@@ -147,7 +134,7 @@ def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine]
         for number, text in enumerate(texts, 1)
         if text.strip()
     ]
-    return lines, f"{path}: the last line was not written to its end, and is dropped" if torn.strip() else ""
+    return lines, f"{path}: the last line was not written to its end, and is dropped" if is_torn else ""
 
 
 def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
@@ -181,6 +168,16 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
         str(content.get("guideline") or ""),
         purpose,
     )
+
+
+def line_of(study: Study, query: str, item: str) -> str:
+    """The file and line of the first judgment of an item."""
+    for path in sorted((study.place / JUDGMENTS).glob("*.jsonl")):
+        for number, text in enumerate(lines_in(path)[0], 1):
+            content: Any = json.loads(text) if text.strip() else {}
+            if (content.get("query"), content.get("item")) == (query, item):
+                return f"{path}:{number}"
+    return str(study.place / JUDGMENTS)
 
 
 def last_answers(lines: Iterable[JournalLine]) -> dict[tuple[str, str], dict[str, JournalLine]]:

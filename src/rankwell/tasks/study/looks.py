@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, shown
-from rankwell.store import Source
 from rankwell.tasks.study.folder import LOOKS, Study
 from rankwell.tasks.study.journal import now
+from rankwell.tasks.study.lines import append_to, lines_in
 
 
 class Look(NamedTuple):
@@ -38,8 +37,7 @@ class Looks(NamedTuple):
 def read_looks(study: Study) -> Looks:
     """The looks of a study. Raises BadInput for a line that is not one."""
     path, found = study.place / LOOKS, list[Look]()
-    content = Source(path).read() if path.is_file() and path.stat().st_size else b""
-    for number, text in enumerate(content.split(b"\n")[:-1], 1):
+    for number, text in enumerate(lines_in(path)[0], 1):
         line: Any = parse_json(text, str(path), "a look per line", line=number)
         try:
             found.append(Look(str(line["time"]), int(line["look"]), str(line["digest"]), int(line["pairs"])))
@@ -58,8 +56,5 @@ def take_look(study: Study, looks: Looks, shown_data: Sequence[Any], pairs: int)
     known = next((look for look in looks.looks if look.digest == digest), None)
     if known is None:
         known = Look(now(), len(looks.looks) + 1, digest, looks.pairs or pairs)
-        with (study.place / LOOKS).open("ab") as file:
-            file.write(json.dumps(known._asdict()).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append_to(study.place / LOOKS, json.dumps(known._asdict()).encode() + b"\n")
     return known, known.look <= looks.planned

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store import Source
 from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.lines import append_to, lines_in
 
 MODELS = "models"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -74,11 +74,8 @@ def replies_of(study: Study, model: str) -> Path:
 
 def read_replies(study: Study, model: str) -> list[ModelReply]:
     """The replies of a model so far; a torn last line is left out. Raises BadInput, naming file and line, for any other line."""
-    path = replies_of(study, model)
-    if not path.is_file() or not path.stat().st_size:
-        return []
-    found = list[ModelReply]()
-    for number, text in enumerate(Source(path).read().split(b"\n")[:-1], 1):
+    path, found = replies_of(study, model), list[ModelReply]()
+    for number, text in enumerate(lines_in(path)[0], 1):
         content: Any = parse_json(text, str(path), "a reply per line", line=number)
         try:
             reply = ModelReply(**content)
@@ -100,17 +97,7 @@ def append_reply(study: Study, reply: ModelReply) -> None:
     """Appends a reply and returns when it is on the disk; a torn last line goes first. Raises OSError."""
     path = replies_of(study, reply.model)
     path.parent.mkdir(exist_ok=True)
-    with path.open("a+b") as file:
-        file.seek(0)
-        end = file.seek(0, os.SEEK_END)
-        if end:
-            file.seek(end - 1)
-            if file.read(1) != b"\n":
-                file.seek(0)
-                file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(json.dumps(reply._asdict(), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    append_to(path, json.dumps(reply._asdict(), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
 
 
 def model_grades(study: Study, model: str) -> ModelGrades:

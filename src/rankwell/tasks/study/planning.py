@@ -14,6 +14,7 @@ from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
 from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
+from rankwell.tasks.study.batches import queries_read_together
 from rankwell.tasks.study.estimation import StudyEstimates
 
 FIRST = 50
@@ -59,6 +60,11 @@ class StudyForecasts:
         """The number of judgments from now to each batch end, ascending."""
         return [more for _, more in self._ends]
 
+    @property
+    def never_differ(self) -> bool:
+        """Whether no item decides between the runs, so that no judgment would."""
+        return self.estimates.study.design == "items" and not self._items.weight.any()
+
     def step(self, place: int) -> PlannedStep:
         """The forecast at a batch end, by its place; made when it is needed, as each goes through all items."""
         if place not in self._steps:
@@ -89,7 +95,8 @@ class StudyForecasts:
             more = np.cumsum(np.bincount(batches[left & ~self.estimates.sampled]))
             return [(each + 1, int(more[each])) for each in np.unique(batches[left]).tolist()]
         n_all, done = study.drawn or len(study.queries), len(self._values)
-        numbers = dict.fromkeys([*range(done + _FEWEST, n_all, _FEWEST), n_all])
+        apart = queries_read_together(study) if study.design == "reading" else _FEWEST
+        numbers = dict.fromkeys([*range(done + apart, n_all, apart), n_all])
         return [(n, round((n - done) * self._per_query)) for n in numbers if n > done]
 
     @cached_property
@@ -97,7 +104,8 @@ class StudyForecasts:
         """The number of judgments that a whole query takes."""
         found, study = self.estimates, self.estimates.study
         if study.design == "reading":
-            return float(found.answers.answered.sum()) / max(len(self._values), 1)
+            read = found.answers.answered & np.isin(study.pool.query, found.drawn)
+            return float(read.sum()) / max(len(self._values), 1)
         return float((study.pool.sizes[:, -1] > 0).sum()) / (study.drawn or len(study.queries))
 
     def _sampled(self, end: int) -> PlannedStep:

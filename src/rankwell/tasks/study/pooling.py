@@ -59,10 +59,16 @@ def pool_depth(measure: Measure, depth: int | None, design: Design) -> int:
         raise BadUsage(f"{measure} looks at whole rankings; say with --depth how many ranks are pooled.")
     if cutoff is not None and chosen < cutoff:
         raise BadUsage(f"--depth {chosen}: {measure} looks at {cutoff} ranks; pool at least so many.")
-    least = _DEEP.get(measure.name, 0) if design == "queries" else 0
-    if chosen < least:
-        raise BadUsage(f"{measure} needs all relevant items; its pool has at least {least} ranks: --depth {least}.")
+    if design == "queries":
+        refuse_shallow(measure, chosen)
     return chosen
+
+
+def refuse_shallow(measure: Measure, depth: int) -> None:
+    """Raises BadUsage for a measure whose recall base needs a deeper pool."""
+    least = _DEEP.get(measure.name, 0)
+    if depth < least:
+        raise BadUsage(f"{measure} needs all relevant items; pool a study with at least {least} ranks: --depth {least}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,8 @@ def _unguarded(cell: str) -> str:
 def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
     """Appends the grades of a spreadsheet to the judge's journal; rows that are there already change nothing.
 
-    Raises BadInput, naming file and line, for a grade outside the scale and an item outside the pool; then nothing is read.
+    Raises BadInput, naming file and line, for a grade outside the scale, an item outside the pool, and one that is graded
+    twice; then nothing is read.
     """
     check_judge(judge)
     source = Source(place)
@@ -69,6 +70,7 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
     known = {pair: own[judge] for pair, own in last_answers(read_journals(study).lines).items() if judge in own}
     pool = batches_of(study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
+    first = dict[tuple[str, str], int]()
     for position, (number, row) in enumerate(rows, 1):
         query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
         where = f"{source.name}:{number}"
@@ -78,11 +80,13 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
             blank += 1
             continue
         grade, action = _grade(text.strip(), study, where)
-        line = JournalLine(
-            now(), judge, query, item, grade, action, row.get("note", "") or "", None, position, study.guideline_digest
-        )
+        if (query, item) in first:
+            what = f"item {shown(item)} of query {shown(query)} is in line {first[query, item]}, too; keep one of the rows."
+            raise BadInput(f"{where}: {what}")
+        first[query, item], note = number, row.get("note", "") or ""
+        line = JournalLine(now(), judge, query, item, grade, action, note, None, position, study.guideline_digest)
         before = known.get((query, item))
-        if before is not None and (before.grade, before.action) == (grade, action):
+        if before is not None and (before.grade, before.action, before.note) == (grade, action, note or before.note):
             old += 1
         else:
             lines.append(line)

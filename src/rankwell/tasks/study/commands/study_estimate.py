@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwell import report
-from rankwell.errors import BadInput, BadUsage, count_of
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
 from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.stats.difference_estimator import SampleEstimate
 from rankwell.store import Source, writing_to
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Progress, progress
@@ -55,8 +56,11 @@ def estimate(
         raise BadUsage("--model has no effect on a study that is read down, which is exact; leave it out.")
     model = None if options.model is None else model_grades(found, options.model)
     estimates = StudyEstimates(found, answers, measure, chosen, model)
-    means = estimates.means() if (options.purpose or found.purpose) == "means" else []
-    differences = estimates.differences()
+    try:
+        means = estimates.means() if (options.purpose or found.purpose) == "means" else []
+        differences = estimates.differences()
+    except NothingToEvaluate as error:
+        raise NothingToEvaluate(" ".join([str(error), *(f"{note}." for note in journals.notes)])) from error
     with writing_to(found.place), locked(found.place, wait=10):
         looks = read_looks(found)
         pairs = len(found.runs) * (len(found.runs) - 1) // 2
@@ -68,7 +72,8 @@ def estimate(
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
     rules = _rules(estimates, progress(found, journals.lines), options, (look, looks, level, pairs))
-    rules += _unknown_rule([*means, *differences]) + _model_rule(estimates)
+    rules += f"; means have {100 * looks.level:g} % intervals" if means else ""
+    rules += _unknown_rule([*means, *differences]) + _error_rule([*means, *differences]) + _model_rule(estimates)
     if format not in ("table", "md", "latex"):
         rows = [each.row(label) for each in (*levels, *verdicts)]
         return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
@@ -91,9 +96,10 @@ def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
             what = f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned had no chance to be judged"
             raise BadUsage(f"{what}; add it with: rankwell study pool {study.place} --add {run}")
         found.append(name)
-    if len(found) == 1:
+    chosen = tuple(dict.fromkeys(found))
+    if len(chosen) == 1:
         raise BadUsage("a difference needs two runs; name two, or none for all.")
-    return tuple(dict.fromkeys(found))
+    return chosen
 
 
 def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str], str]:
@@ -129,6 +135,13 @@ def _unknown_rule(found: Sequence[StudyEstimate]) -> str:
     unknown = max(each.unknown for each in found)
     items = count_of(unknown, "judged item has", "judged items have")
     return f"; {items} no grade, and the intervals cover every grade they may have" if unknown else ""
+
+
+def _error_rule(found: Sequence[StudyEstimate]) -> str:
+    """The part of the rules about estimates without an interval for these queries, as no error of a prediction was seen."""
+    some = [each.middle for each in found if isinstance(each.middle, SampleEstimate)]
+    unknown = any(each.sampling_variance == 0 and not each.is_exact for each in some)
+    return "; no judged item differs from its prediction, so that these queries have no interval" if unknown else ""
 
 
 def _model_rule(estimates: StudyEstimates) -> str:

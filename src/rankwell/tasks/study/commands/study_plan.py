@@ -47,6 +47,9 @@ def plan(
         forecasts = StudyForecasts(estimates, (later, earlier))
         if not forecasts.more:
             continue
+        if forecasts.never_differ:
+            words.append(f"{later} and {earlier} never differ in the first {found.depth}; nothing to judge.")
+            continue
         steps = listed_steps(forecasts)
         rows += [_row(step, (later, earlier), level, is_last=step is steps[-1], plain=format == "table") for step in steps]
         words.append(_sentence(forecasts, difference, level))

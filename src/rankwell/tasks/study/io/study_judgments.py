@@ -64,10 +64,11 @@ def _of_model(study: Study, request: Request) -> Judgments:
     return found
 
 
+_WHOLE = "a run that was not pooled is at a disadvantage"
 _MEANING = {
     "items": "they are a sample without its probabilities, which no format holds: measures on this file are biased; "
     "`rankwell study estimate` weights them",
-    "queries": "whole queries of the pool: a run that was not pooled is at a disadvantage",
+    "queries": f"whole queries of the pool: {_WHOLE}",
     "reading": "runs were read down to their first relevant item: the file is for RR, and for the pooled runs, only",
 }
 
@@ -77,4 +78,5 @@ def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[s
     unknown = int(answers.answered.sum()) - graded
     without = f"; {unknown} more are judged without a grade of theirs" if unknown else ""
     judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(judges)}{without}"
-    return f"{study.place}: {judged}; {_MEANING[study.design]}"
+    is_whole = study.design == "items" and graded == len(study.pool.item)
+    return f"{study.place}: {judged}; {_WHOLE if is_whole else _MEANING[study.design]}"

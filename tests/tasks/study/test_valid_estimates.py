@@ -1,0 +1,119 @@
+"""Estimates that would mislead: names in another order, reading that has not ended, pools that are too shallow."""
+
+import json
+from statistics import fmean
+
+import pytest
+
+import rankwell
+from commanding import with_fields
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.batches import lease_batch
+from rankwell.tasks.study.commands.study_plan import plan
+from rankwell.tasks.study.estimation import StudyEstimates
+from rankwell.tasks.study.folder import read_study
+from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
+from tasks.study.studies import estimate, judge_batches, pool, pool_study, write_world
+
+plan = with_fields(plan)
+
+
+@pytest.fixture
+def truth(tmp_path):
+    return write_world(tmp_path)
+
+
+def test_a_pair_beyond_the_plan_has_no_verdict_in_any_order_of_its_names(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60)
+    judge_batches(study, truth, 2)
+    estimate(str(study))
+    pool(str(study), add=[str(tmp_path / "c.run")])
+    judge_batches(study, truth, 4)
+
+    texts = [estimate(str(study), *names).text for names in (("b", "c"), ("c", "b"))]
+
+    assert texts[0] == texts[1]
+    assert texts[0].startswith("No verdict on c and b")
+
+
+def test_the_same_pair_in_another_order_is_the_same_look(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60)
+    judge_batches(study, truth, 2)
+
+    for names in ((), ("a", "b"), ("b", "a")):
+        estimate(str(study), *names)
+
+    assert len((study / "looks.jsonl").read_text().splitlines()) == 1
+
+
+def test_one_run_under_two_names_is_one_run(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60)
+    judge_batches(study, truth, 1)
+
+    with pytest.raises(BadUsage, match="a difference needs two runs"):
+        estimate(str(study), "a", str(tmp_path / "a.run"))
+
+
+def read_some(study, truth, sittings):
+    """The estimates after so many sittings of reading down."""
+    for _ in range(sittings):
+        batch = lease_batch(study, "ann")
+        grades = [JournalLine(now(), "ann", *pair, float(truth[pair]), guideline=study.guideline_digest) for pair in batch.pairs]
+        append_lines(study, grades)
+    return StudyEstimates(study, StudyAnswers.of(study, read_journals(study).lines), study.parsed_measure)
+
+
+def test_reading_that_has_not_ended_gives_no_estimate(tmp_path, truth):
+    study = pool_study(tmp_path, measure="RR(rel=2)@10")
+    found = read_some(read_study(study), truth, 2)
+
+    # Queries whose first items are relevant are read already; their values are the high ones.
+    with pytest.raises(NothingToEvaluate, match="the first 30 queries are not read down to their ends"):
+        found.differences()
+
+
+@pytest.mark.slow
+def test_reading_goes_on_by_batches_of_queries_and_its_estimates_are_not_those_of_the_easy_ones(tmp_path, truth):
+    grades = {}
+    for (query, item), grade in truth.items():
+        grades.setdefault(query, {})[item] = grade
+    whole = rankwell.evaluate(grades, {"a": str(tmp_path / "a.run")}, "RR(rel=3)@10")["RR(rel=3)@10"]
+    found = []
+    for seed in range(40):
+        study = pool_study(tmp_path, name=f"study-{seed}", measure="RR(rel=3)@10", batch=20, seed=seed)
+        estimates = read_some(read_study(study), truth, 12)
+        if len(estimates.drawn):
+            found.append(estimates.means()[0].middle.mean)
+        assert len(estimates.drawn) in (0, 10, 20)
+
+    assert len(found) > 35
+    spread = (sum((each - fmean(found)) ** 2 for each in found) / len(found)) ** 0.5
+    assert abs(fmean(found) - whole) < 3 * spread / len(found) ** 0.5
+
+
+@pytest.mark.parametrize("measure", ["AP@10", "R@10"])
+def test_a_measure_that_needs_a_deep_pool_is_refused_by_an_estimate_too(tmp_path, truth, measure):
+    study = pool_study(tmp_path, measure="nDCG@10", by=["queries", "10"])
+    judge_batches(study, truth)
+
+    with pytest.raises(BadUsage, match=r"at least 100 ranks: --depth 100"):
+        estimate(str(study), measure=measure)
+
+
+def test_the_level_of_means_is_named(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60, purpose="means")
+    judge_batches(study, truth, 2)
+
+    assert "means have 95 % intervals" in " ".join(estimate(str(study)).text.split())
+
+
+def test_identical_runs_need_no_judgments_in_a_plan(tmp_path, truth):
+    (tmp_path / "same.run").write_text((tmp_path / "a.run").read_text())
+    study = pool_study(tmp_path, "a", "b", "same", batch=60)
+
+    found = plan(str(study)).text
+
+    assert "same and a never differ in the first 10; nothing to judge." in found
+    assert json.loads(plan(str(study), format="json").text)["rows"][0]["run"] == "b"
+    assert all(row["run"] != "same" or row["against"] != "a" for row in json.loads(plan(str(study), format="json").text)["rows"])
