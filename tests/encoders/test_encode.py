@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from threadpoolctl import threadpool_limits
 
 from rankwell import cli
 from rankwell.encoders import ENCODERS, Settings, hub, load_encoder
@@ -91,6 +92,21 @@ def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.
     assert np.allclose(exact.encode(texts), found.encode(texts), atol=1e-4)
     assert np.array_equal(found.axes, again.axes)
     assert not np.array_equal(found.axes, other.axes)
+
+
+@pytest.mark.parametrize("exact_below", [1500, 0])
+def test_the_axes_do_not_depend_on_the_number_of_threads(exact_below: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", exact_below)
+    draw, words = random.Random(3), [f"word{number}" for number in range(400)]
+    corpus = [" ".join(draw.choices(words, k=30)) for _ in range(900)]
+    found: list[bytes] = []
+
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            axes = TfidfSvd(dimensions=40).fit(corpus).axes
+        found.append(b"" if axes is None else axes.tobytes())
+
+    assert found[0] == found[1]
 
 
 def test_fewer_dimensions_are_the_first_of_more():

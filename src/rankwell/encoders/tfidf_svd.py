@@ -61,7 +61,11 @@ class TfidfSvd:
             raise BadInput(
                 f"{what} have at most {most} axes, fewer than the {self.dimensions} requested; request fewer or give more texts."
             )
-        axes = _axes(_weighed(counted, words, rarity), self.dimensions, self.seed)
+        from threadpoolctl import threadpool_limits
+
+        # Sums of several threads differ in their last bits, and workers of an executor have fewer.
+        with threadpool_limits(1, user_api="blas"):
+            axes = _axes(_weighed(counted, words, rarity), self.dimensions, self.seed)
         return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
 
     def encode(self, texts: Sequence[str]) -> Singles:
