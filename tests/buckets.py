@@ -10,10 +10,13 @@ import pytest
 
 BUCKET = "bucket"
 SECRET = "very-secret-key-0123456789"
+DENIED = {"expired": ("400 Bad Request", "ExpiredToken"), "denied": ("403 Forbidden", "AccessDenied")}
+"""The answers to every request with such credentials, as S3 gives them."""
 
 
 class Bucket:
-    """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads, all by default."""
+    """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads, all by default, or to how
+    many requests where it denies them."""
 
     def __init__(self, url: str) -> None:
         self.url, self.mode, self.times = url, "", 1 << 30
@@ -39,7 +42,8 @@ class Bucket:
     def layer(self, application: Any) -> Any:
         def _answer(environ: Any, start: Any) -> Iterator[bytes]:
             is_read = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].count("/") > 1
-            mode = self.mode if is_read and self.times > 0 else ""
+            is_object = environ["PATH_INFO"].startswith(f"/{BUCKET}")
+            mode = self.mode if (is_object if self.mode in DENIED else is_read) and self.times > 0 else ""
             self.times -= bool(mode)
             asked = environ.get("HTTP_RANGE")
             if mode == "delay":
@@ -49,9 +53,10 @@ class Bucket:
                 return
             if mode == "whole":
                 environ.pop("HTTP_RANGE", None)
-            if mode == "expired":
-                start("403 Forbidden", [("Content-Type", "application/xml")])
-                yield f"<Error><Code>ExpiredToken</Code><AWSAccessKeyId>{SECRET}</AWSAccessKeyId></Error>".encode()
+            if mode in DENIED:
+                status, code = DENIED[mode]
+                start(status, [("Content-Type", "application/xml")])
+                yield f"<Error><Code>{code}</Code><AWSAccessKeyId>{SECRET}</AWSAccessKeyId></Error>".encode()
                 return
             if mode == "busy":
                 start("503 Slow Down", [])

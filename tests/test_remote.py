@@ -143,7 +143,8 @@ def test_a_server_that_fails_now_and_then_gives_the_right_bytes(mode, s3, monkey
         ("truncate", "the answer ended early, after 4 attempts"),
         ("busy", "s3://bucket/base.npy cannot be read (the server answers with status 503, after 4 attempts)"),
         ("whole", "answers a request for a range with the whole object"),
-        ("expired", "access is refused; check the credentials in the environment"),
+        ("expired", "the request is refused (status 400); check the name, the region and the credentials in the environment"),
+        ("denied", "access is refused; check the credentials in the environment"),
     ],
 )
 def test_a_server_that_always_fails_is_one_clear_error_without_credentials(mode, says, s3, monkeypatch, capsys, tmp_path):

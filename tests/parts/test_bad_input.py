@@ -10,7 +10,7 @@ import re
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,10 +21,8 @@ import pytest
 
 import rankwell
 from benches import RUNS_ALONE, make_bench
-from buckets import SECRET, bucket
 from rankwell.cli import main
 from rankwell.locks import locked
-from rankwell.store import remote
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 ROWS = 90
@@ -64,6 +62,12 @@ def captioned() -> list[str]:
     return ["captions", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
 
 
+def agreed() -> list[str]:
+    np.save("big.npy", vectors(ROWS, 5, 4))
+    np.save("small.npy", vectors(ROWS, 4, 5))
+    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "20", "-k", "3", "-o", "{}/found", "--shards", "3"]
+
+
 def evaluated() -> list[str]:
     write_judgments(Path("qrels.txt"))
     write_shards(Path("run"), ".run", scattered(rows_of()), 3)
@@ -82,7 +86,7 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched, "captions": captioned, "evaluate": evaluated, "encode": encoded, "bench": benched,
+    "search": searched, "captions": captioned, "agree": agreed, "evaluate": evaluated, "encode": encoded, "bench": benched,
 }  # fmt: skip
 
 
@@ -403,6 +407,13 @@ INPUTS: dict[tuple[str, str], Refused] = {
     ("captions", "a zero vector"): Refused(
         lambda _: save("captions.npy", put(59, 0)), r"query vectors, .*captions\.npy, row 59: the vector is zero"
     ),
+    ("agree", "NaN in the last row"): Refused(
+        lambda _: save("small.npy", put(ROWS - 1, np.nan)), r"small: row 89, column 0: nan"
+    ),
+    ("agree", "models of other items"): Refused(
+        lambda _: save("small.npy", lambda table: table[:80]), r"big has 90 vectors, small has 80"
+    ),
+    ("agree", "a zero vector"): Refused(lambda _: save("big.npy", put(7, 0)), r"big: 1 vector is zero, the first in row 7"),
     ("evaluate", "a judged item twice in two files"): Refused(
         judged_twice, r"run/part-002\.run.*run/part-000\.run|run/part-000\.run.*run/part-002\.run"
     ),
@@ -443,6 +454,7 @@ def test_inputs_that_no_part_can_use_are_one_sentence(room: Room, job: str, case
         ("search", ["--executor", "proceses"], r"did you mean 'processes'"),
         ("search", ["--executor", "processes:0"], r"expected a positive integer behind the colon, as in processes:4"),
         ("captions", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
+        ("agree", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
         ("evaluate", ["--shards", "0"], r"--shards 0; expected a positive integer"),
         ("encode", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
     ],
@@ -481,31 +493,6 @@ def test_one_empty_shard_is_allowed(room: Room, job: str):
 
 
 # ---- machines and services -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    with bucket(monkeypatch) as found:
-        yield found
-
-
-@pytest.mark.parametrize("job", ["search"])
-@pytest.mark.parametrize("what", ["the items", "the work folder"])
-def test_expired_credentials_are_one_sentence_without_them(room: Room, job: str, s3: Any, what: str):
-    if what == "the items":
-        stored = s3.put("base.npy", Path("base/part-0.npy").read_bytes())
-        words = ["search", stored, "queries.npy", "-o", "two/found.run", "--work", "new"]
-    else:
-        stored = "s3://bucket/work"
-        words = ["search", "base", "queries.npy", "-o", "two/found.run", "--shards", "3", "--work", stored]
-    assert typed(*words, "--executor", "array")[0] == 0
-    remote.forget()
-    s3.mode = "expired"
-
-    code, _, error = typed(*words)
-
-    expect_one_sentence(code, error, rf"{stored}\S*: access is refused; check the credentials in the environment .* have expired")
-    assert SECRET not in error
 
 
 @every_job_in_full

@@ -28,6 +28,7 @@ from rankwell.parts.plans import file_of_part
 from rankwell.parts.search import MergedSearch
 from rankwell.parts.vectors import VectorFiles
 from rankwell.report.present import Aside, FilePath, Output, Progress
+from rankwell.store import refuse_blocked
 
 _HDF5 = (".hdf5", ".h5")
 _TRUTH = "positions and distances"
@@ -85,8 +86,9 @@ def search(
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     """
+    refuse_blocked(output)  # before any work
     if not _is_hdf5(output):
-        written_format(output, "run")  # before any work
+        written_format(output, "run")
     outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
     if outcome.result is None:
         return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
+_REMOTE = ("s3:", "gs:", "az:", "hf:")
 _DRAFTS: set[Path] = set()
 """Files that blocks of `replacing` write to, which blocks inside them may replace."""
 
@@ -82,7 +83,10 @@ def _is_special(path: Path) -> bool:
 
 
 def refuse_blocked(path: Path, *, folder: bool = False) -> None:
-    """Raises BadUsage where no file (or `folder`) can be made at a path, because something of another kind is in the way."""
+    """Raises BadUsage where no file (or `folder`) can be made at a path: it is remote, or something else is in the way."""
+    if path.parts[:1] and path.parts[0] in _REMOTE:
+        url = f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
+        raise BadUsage(f"{url}: results are written to this machine; name a place here, and copy it there.")
     if path.is_dir() and not folder:
         raise BadUsage(f"{path} is a folder; name a file to write.")
     for place in (path, *path.parents) if folder else path.parents:

@@ -46,6 +46,7 @@ _HEAD, _LONGEST = 1 << 16, 1 << 26
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
 _BESIDE = (".ids.txt", ".ids.json")
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
+_NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
@@ -73,9 +74,19 @@ def split_lines(text: str) -> list[str]:
 
 
 def remote_url(place: object) -> str | None:
-    """The address that a place names, of two slashes also where a path has made them one; None for a local place."""
-    found = _REMOTE.fullmatch(str(place))
-    return None if found is None else f"{found[1]}://{found[2]}"
+    """The address that a place names, of two slashes also where a path has made them one; None for a local place.
+
+    Raises BadUsage for an address without a bucket, or of the Hub without a repository.
+    """
+    text = str(place)
+    if found := _REMOTE.fullmatch(text):
+        return f"{found[1]}://{found[2]}"
+    if found := _NAMELESS.fullmatch(text):
+        what, form = ("repository", "datasets/OWNER/NAME/FILE") if found[1] == "hf" else ("bucket", "BUCKET/NAME")
+        has_name = bool(found[2].strip("/"))
+        text, what = (text, f"a {what}") if has_name else (f"{found[1]}://", f"a {what} and a name")
+        raise BadUsage(f"{shown(text)} lacks {what}; expected {found[1]}://{form}.")
+    return None
 
 
 def _remote() -> Any:

@@ -4,6 +4,7 @@ Credentials come from the environment alone, as each service's own tools read it
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -15,6 +16,7 @@ from rankwell.errors import BadInput, BadUsage, MissingExtra
 _SECONDS, _MOST_SECONDS = 30, 3600
 _SMALL = 8 << 20
 _READ_ONLY = "the Hugging Face Hub is only read; write to a folder or a bucket."
+_DENIALS = ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")
 _VARIABLES = {
     "s3": "AWS_ACCESS_KEY_ID and others",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
@@ -200,14 +202,16 @@ class _Bucket:
             # The service that gives a machine of a cloud its credentials is the last to be looked for.
             if "169.254.169.254" in text:
                 raise Refused(f"no credentials are in the environment ({_VARIABLES[self._scheme]}).") from None
-            if any(word in text for word in ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")):
+            status = re.search(r"status code: (\d{3})", text)
+            if any(word in text for word in _DENIALS) or (status and status[1] in ("401", "403")):
                 raise Refused(self._denied()) from None
+            if status and status[1] == "400":  # S3's answer to an expired token, without words where it has no body
+                raise Refused(self._denied("the request is refused (status 400)", "the name, the region and ")) from None
             raise
 
-    def _denied(self) -> str:
-        return (
-            f"access is refused; check the credentials in the environment ({_VARIABLES[self._scheme]}), which may have expired."
-        )
+    def _denied(self, what: str = "access is refused", besides: str = "") -> str:
+        known = _VARIABLES[self._scheme]
+        return f"{what}; check {besides}the credentials in the environment ({known}), which may have expired."
 
 
 def _tag(found: Any) -> str:
