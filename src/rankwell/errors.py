@@ -82,7 +82,8 @@ def flag(typed: str, value: object = "", *, name: str = "") -> str:
     """
     if _TYPED in os.environ:
         typed = typed if typed.startswith("-") else f"--{typed.replace('_', '-')}"
-        return typed if value == "" or value is True else f"{typed} {value}"
+        shown_value = repr(value).removesuffix(".0") if isinstance(value, float) else value
+        return typed if value == "" or value is True else f"{typed} {shown_value}"
     argument = name or typed.lstrip("-").replace("-", "_")
     if value is True:
         return f"pass {argument}=True"

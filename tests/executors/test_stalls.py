@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rankwell
+from rankwell.cli import main
 from rankwell.errors import BadUsage
 from rankwell.executors import EXECUTORS, ArrayJob, Resources, find_executor
 from rankwell.parts import signs
@@ -133,7 +134,14 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(tmp_path: Path, cap
     ("options", "message"),
     [
         ({"executor": "here", "stall": 60.0}, r"stall=60.0: the executor here does not start parts again"),
-        ({"executor": "processes:1", "stall": 1.0}, r"stall=1.0: expected 3 seconds or more; a part in .* gives a sign of life"),
+        (
+            {"executor": "processes:1", "stall": 1.0},
+            r"stall=1.0: expected 3 seconds or more; a part gives a sign of life every 1 s\.$",
+        ),
+        (
+            {"executor": "processes:1", "stall": 29, "work": "s3://bucket/work"},
+            r"stall=29: expected 30 seconds or more; a part .* every 10 s where its work folder is in a bucket\.$",
+        ),
         ({"executor": "here", "gpus": 1}, r"gpus=1: this process uses the GPUs that it sees"),
         ({"executor": "here", "gpus": 0}, r"gpus=0: expected a positive integer"),
     ],
@@ -143,6 +151,26 @@ def test_what_an_executor_cannot_do_is_refused(tmp_path: Path, options: dict[str
 
     with pytest.raises(BadUsage, match=message):
         rankwell.search(str(tmp_path / "base.npy"), str(tmp_path / "base.npy"), k=2, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--stall 30", "--stall 30: the executor here does not start parts again"),
+        ("--stall 0.5 --executor processes:1", "--stall 0.5: expected 3 seconds or more; a part gives a sign of life every 1 s."),
+    ],
+)
+def test_messages_have_the_seconds_as_they_were_typed_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, says: str
+):
+    monkeypatch.chdir(tmp_path)
+    np.save("base.npy", np.eye(4, dtype=np.float32))
+    monkeypatch.setattr("sys.argv", f"rankwell search base.npy base.npy -k 2 -o two.run --work work {words}".split())
+
+    assert main() == 2
+
+    assert capsys.readouterr().err.startswith(f"rankwell: {says}")
+    assert sorted(path.name for path in Path().iterdir()) == ["base.npy"]
 
 
 @posix

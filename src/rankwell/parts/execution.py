@@ -121,11 +121,11 @@ def carry_out(
             raise BadUsage(
                 f"{flag('--work', place.name)}: {kind.title.lower()} take two rounds, whose work is in a folder; name one."
             )
+        check_stall(place, choices.stall)
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
         if executor.open is None:
             return _for_cluster(rounds, executor, address, limits, use, is_new=is_new, gpus=choices.gpus or 0)
-        check_stall(rounds[0], choices.stall)
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
         with place.locked(), ExitStack() as opened:
             run: Run | None = None

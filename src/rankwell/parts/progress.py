@@ -69,7 +69,7 @@ class _Line:
         if now >= self._next_look:
             with suppress(OSError, BadInput):
                 self._look(now)
-            self._next_look = now + max(beat(self._work) / 2, (time.monotonic() - now) / _LOOKING_SHARE)
+            self._next_look = now + max(beat(self._work.place) / 2, (time.monotonic() - now) / _LOOKING_SHARE)
         work = share(self._amount_done, self._total, self._unit) if self._total else ""
         slowest = min(self._since, key=lambda index: self._since[index][1], default=None)
         age = "" if slowest is None else f"slowest {slowest}: {timedelta(seconds=int(now - self._since[slowest][1]))}"

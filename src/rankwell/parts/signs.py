@@ -8,6 +8,7 @@ from typing import Any
 
 from rankwell.core.kernels.workers import repeating
 from rankwell.errors import BadUsage, RankwellError, flag, printable
+from rankwell.parts.places import WorkPlace
 from rankwell.parts.work import WorkFolder
 
 _BEAT, _REMOTE_BEAT = 1.0, 10.0
@@ -17,9 +18,9 @@ _LEAST_SHARE = 0.01
 """Of one processor since the last sign: threads of packages that wait use less."""
 
 
-def beat(work: WorkFolder) -> float:
-    """Seconds between two signs of life of a part."""
-    return _BEAT if work.place.is_local else _REMOTE_BEAT
+def beat(place: WorkPlace) -> float:
+    """Seconds between two signs of life of a part in a place."""
+    return _BEAT if place.is_local else _REMOTE_BEAT
 
 
 @contextmanager
@@ -39,18 +40,19 @@ def working(work: WorkFolder, index: int) -> Generator[None]:
             used, seen = own, now
 
     try:
-        with repeating(_renew, beat(work)):
+        with repeating(_renew, beat(work.place)):
             yield
     finally:
         work.forget(index, "running")
 
 
-def check_stall(work: WorkFolder, seconds: float | None) -> None:
+def check_stall(place: WorkPlace, seconds: float | None) -> None:
     """Raises BadUsage for fewer seconds than parts need for their signs of life."""
-    least = _LEAST_BEATS * beat(work)
+    least = _LEAST_BEATS * beat(place)
     if seconds is not None and not least <= seconds < float("inf"):
+        where = "" if place.is_local else " where its work folder is in a bucket"
         what = f"{flag('--stall', seconds)}: expected {least:g} seconds or more"
-        raise BadUsage(f"{what}; a part in {work.place.name} gives a sign of life every {beat(work):g} s.")
+        raise BadUsage(f"{what}; a part gives a sign of life every {beat(place):g} s{where}.")
 
 
 class StallWatch:
@@ -67,7 +69,7 @@ class StallWatch:
     def __call__(self, place: int) -> bool:
         """Whether the part at a place among those that were given is stalled; it is named then."""
         index, now = self._indices[place], time.monotonic()
-        if now - self._looked.get(index, -_REMOTE_BEAT) < beat(self._work):
+        if now - self._looked.get(index, -_REMOTE_BEAT) < beat(self._work.place):
             return False
         self._looked[index] = now
         note = self._work.note(index, "running")
