@@ -32,6 +32,13 @@ def captioned() -> list[str]:
     return ["captions", *tables, "--direction", "t2v", "--shards", "3"]
 
 
+def agreed() -> list[str]:
+    chance = np.random.default_rng(1)
+    for name, dimensions in (("big", 16), ("small", 8)):
+        np.save(f"{name}.npy", chance.integers(1, 9, size=(20_000, dimensions)).astype(np.float32))
+    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "1000", "-k", "10", "--shards", "3"]
+
+
 def encoded() -> list[str]:
     draw, words = random.Random(3), [f"word{number}" for number in range(400)]
     rows = ({"_id": f"t{row}", "text": " ".join(draw.choices(words, k=30))} for row in range(6000))
@@ -44,7 +51,8 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, tuple[Callable[[], list[str]], str]] = {
-    "captions": (captioned, ""), "captions, second round": (captioned, ""), "encode": (encoded, ".npy"), "bench": (benched, ""),
+    "captions": (captioned, ""), "captions, second round": (captioned, ""),
+    "agree": (agreed, ""), "agree, second round": (agreed, ""), "encode": (encoded, ".npy"), "bench": (benched, ""),
 }  # fmt: skip
 """The command, and the suffix of its output."""
 
@@ -115,7 +123,7 @@ def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(words: list[str]
     assert files("two") == files("one")
 
 
-@pytest.mark.parametrize("job", ["captions", "encode", "bench"])
+@pytest.mark.parametrize("job", ["captions", "agree", "encode", "bench"])
 def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str], job: str):
     assert run(*words, "--executor", "array").returncode == 0
     parts = json.loads(Path("work/plan.json").read_text())["parts"]

@@ -134,42 +134,73 @@ def test_a_part_that_no_node_can_hold_is_refused(cluster: RayCluster, folder: Pa
     assert "a part needs 1 processors and 104857600 MiB; the largest node has" in error
 
 
-@pytest.fixture
-def long(tmp_path: Path) -> Path:
-    """Inputs of a search and of captions that take seconds."""
+def long_tables(folder: Path) -> None:
     rng = np.random.default_rng(0)
     base = rng.integers(-9, 9, size=(60_000, 48)).astype(np.float32)
     base[50_000:] = base[:10_000]
-    np.save(tmp_path / "base.npy", base)
-    np.save(tmp_path / "queries.npy", rng.integers(-9, 9, size=(3000, 48)).astype(np.float32))
-    (tmp_path / "positives.json").write_text(json.dumps([[query % 50 * 7] for query in range(3000)]))
-    return tmp_path
+    np.save(folder / "base.npy", base)
+    np.save(folder / "small.npy", base[:, :24])
+    np.save(folder / "queries.npy", rng.integers(-9, 9, size=(3000, 48)).astype(np.float32))
+    (folder / "positives.json").write_text(json.dumps([[query % 50 * 7] for query in range(3000)]))
+
+
+def long_texts(folder: Path) -> None:
+    draw, words = random.Random(3), [f"word{number}" for number in range(400)]
+    rows = ({"_id": f"t{row}", "text": " ".join(draw.choices(words, k=30))} for row in range(6000))
+    (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def long_runs(folder: Path) -> None:
+    """Every row has copies with other items."""
+    write_judgments(folder / "qrels.txt")
+    rows = scattered(rows_of())
+    copies = [(query, f"{item}-{copy}" if copy else item, score) for query, item, score in rows for copy in range(1500)]
+    write_shards(folder / "run", ".run", copies, 12)
+
+
+def long_bench(folder: Path) -> None:
+    """Twelve cells."""
+    head, _, systems = RUNS_ALONE.partition("[[system]]")
+    options, _, data_set = head.partition("[[dataset]]")
+    every = [f"[[dataset]]{data_set.replace('runs', f'runs{number}', 1)}" for number in range(6)]
+    make_bench(folder / "inputs", f"{options}{''.join(every)}[[system]]{systems}")
 
 
 TABLES = "--queries queries.npy --gallery base.npy --positives positives.json"
-LONG = {
-    "part-00003": "search base.npy queries.npy -k 20 --metric dot -o {}/found.run",
-    "second/part-00003": f"captions {TABLES} --direction t2v -o {{}}/found",
-}
+LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "search": (long_tables, "work", "search base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run"),
+    "captions": (long_tables, "work/second", f"captions {TABLES} --direction t2v --shards 12 -o {{}}/found"),
+    "agree": (long_tables, "work/second", "agree --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found"),
+    "evaluate": (long_runs, "work/second", "evaluate qrels.txt run -m AP --shards 12 -o {}/found"),
+    "encode": (
+        long_texts, "work",
+        "encode texts.jsonl --model tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 -o {}/found.npy",
+    ),
+    "bench": (long_bench, "work", "bench inputs/bench.toml -o {}/found"),
+}  # fmt: skip
+"""The inputs of work that takes seconds, the folder of the round in which a node is lost, and the command."""
 
 
 @pytest.mark.slow
 @pytest.mark.server
-@pytest.mark.parametrize("part", LONG)
-def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(cluster: RayCluster, long: Path, part: str):
-    words = LONG[part].format
+@pytest.mark.parametrize("job", LONG)
+def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(cluster: RayCluster, tmp_path: Path, job: str):
+    inputs, work, words = LONG[job]
+    inputs(tmp_path)
     for place in ("one", "two"):
-        (long / place).mkdir()
-    subprocess.run([sys.executable, "-m", "rankwell", *words("one").split()], cwd=long, check=True, capture_output=True)
+        (tmp_path / place).mkdir()
+    alone = words.format("one").replace(" --shards 12", "").split()
+    subprocess.run([sys.executable, "-m", "rankwell", *alone], cwd=tmp_path, check=True, capture_output=True)
     lost = cluster.add_node()
 
-    driver = cluster.start(*words("two").split(), "--shards", "12", "--work", "work", cwd=long)
-    wait_for(lambda: list((long / "work").glob(f"{part}.running.json")))
+    driver = cluster.start(*words.format("two").split(), "--work", "work", cwd=tmp_path)
+    wait_for(lambda: driver.poll() is not None or list((tmp_path / work).glob("part-00003.*")))
+    ended = driver.poll()
     os.kill(lost, signal.SIGKILL)
     _, error = driver.communicate(timeout=240)
 
-    assert driver.returncode == 0, error
-    assert files(long / "two") == files(long / "one")
+    assert (ended, driver.returncode) == (None, 0), error
+    assert files(tmp_path / "two") == files(tmp_path / "one")
     assert cluster.is_alive
 
 

@@ -69,6 +69,13 @@ def captioned() -> list[str]:
     return ["captions", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
 
 
+def agreed() -> list[str]:
+    random = np.random.default_rng(2)
+    for name, dimensions in (("big", 6), ("small", 4)):
+        np.save(f"{name}.npy", random.integers(1, 9, size=(600, dimensions)).astype(np.float32))
+    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "300", "-k", "10", "--shards", "3", "-o", "{}/found"]
+
+
 def evaluated() -> list[str]:
     write_judgments(Path("qrels.txt"))
     write_shards(Path("run"), ".run", scattered(rows_of()))
@@ -88,7 +95,7 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched, "captions": captioned, "evaluate": evaluated, "encode": encoded, "bench": benched,
+    "search": searched, "captions": captioned, "agree": agreed, "evaluate": evaluated, "encode": encoded, "bench": benched,
 }  # fmt: skip
 
 
@@ -120,7 +127,7 @@ def used(work: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "job", [pytest.param(job, marks=pytest.mark.server if job in ("captions", "bench") else []) for job in JOBS]
+    "job", [pytest.param(job, marks=pytest.mark.server if job in ("captions", "agree", "bench") else []) for job in JOBS]
 )
 def test_work_goes_on_when_there_is_space_again(disk: Disk, capsys: pytest.CaptureFixture[str], job: str):
     words = JOBS[job]()
