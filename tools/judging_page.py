@@ -151,7 +151,7 @@ def predicted_coverage(values: Floats, predictions: Floats, n: int, repetitions:
         people, f = values[chosen[:n]], predictions[chosen]
         folds = np.arange(n) % FOLDS
         found = PredictedQueries(values=people, predictions=f[:n], folds=folds, others=f[n:], population=len(values))
-        powered = found.queries_like_these(0.95)
+        powered = found.queries_like_these(0.95) or (0.0, 0.0)
         alone, model = (WholeQueries(each, len(values)).queries_like_these(0.95) or (0.0, 0.0) for each in (people, f))
         held[repetition] = [low <= truth <= high for low, high in (powered, model)]
         widths[repetition] = [high - low for low, high in (powered, alone)]

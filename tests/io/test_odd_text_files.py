@@ -190,3 +190,11 @@ def test_no_output_depends_on_the_seed_of_the_hash(tmp_path: Path) -> None:
 
     assert len(outputs) == 1
     assert outputs != {""}
+
+
+@pytest.mark.parametrize("length", [70_000, 2_000_000])
+def test_a_long_text_may_be_the_first(tmp_path: Path, length: int):
+    file = tmp_path / "corpus.jsonl"
+    file.write_text("".join(json.dumps({"_id": name, "text": "x" * n}) + "\n" for name, n in (("a", length), ("b", 2))))
+
+    assert {name: len(text) for name, text in files.read_texts(file).texts.items()} == {"a": length, "b": 2}

@@ -76,8 +76,8 @@ class SampleEstimate:
         return self.mean - reach, self.mean + reach
 
     def queries_like_these(self, level: float) -> Interval | None:
-        """The interval of the mean of queries of the same kind, by Student's t; None below 10 queries."""
-        if len(self.totals) < FEWEST_QUERIES:
+        """The interval of the mean of queries of the same kind, by Student's t; None below 10 queries, and where none differs."""
+        if len(self.totals) < FEWEST_QUERIES or np.ptp(self.totals) == 0:
             return None
         reach = student_quantile(level, len(self.totals) - 1) * self.standard_error
         return self.mean - reach, self.mean + reach

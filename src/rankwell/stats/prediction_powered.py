@@ -72,7 +72,7 @@ class PredictedQueries:
         residual = _variance(self.values - self.shares * self.predictions)
         return math.sqrt(residual / len(self.values) + self.share**2 * _variance(self.others) / len(self.others))
 
-    def these_queries(self, level: float) -> tuple[float, float]:
+    def these_queries(self, level: float) -> tuple[float, float] | None:
         """The interval of the mean of all queries that could have been drawn, by Student's t with n - 1 degrees of freedom.
 
         The estimate is a regression estimator in the M = n + N queries with predictions, which were drawn as well: its variance
@@ -83,11 +83,16 @@ class PredictedQueries:
         variance = (1 - n / m) * residual / n + (1 - m / self.population) * _variance(self.values) / m
         return self._interval(level, math.sqrt(max(variance, 0.0)))
 
-    def queries_like_these(self, level: float) -> tuple[float, float]:
-        """The interval of the mean of queries of the same kind, by Student's t with n - 1 degrees of freedom."""
+    def queries_like_these(self, level: float) -> tuple[float, float] | None:
+        """The interval of the mean of queries of the same kind, by Student's t with n - 1 degrees of freedom.
+
+        None where all drawn queries have one value: they do not show how far others may differ.
+        """
         return self._interval(level, self.standard_error)
 
-    def _interval(self, level: float, error: float) -> tuple[float, float]:
+    def _interval(self, level: float, error: float) -> tuple[float, float] | None:
+        if np.ptp(self.values) == 0:
+            return None
         reach = student_quantile(level, len(self.values) - 1) * error
         return self.mean - reach, self.mean + reach
 

@@ -6,6 +6,8 @@ Source: Cochran 1977, Sampling techniques, 2.6: the correction for a finite popu
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from rankwell.core.tables import Floats
 from rankwell.stats.intervals import student_quantile
 
@@ -37,17 +39,20 @@ class WholeQueries:
         return float(self.values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
 
     def these_queries(self, level: float) -> tuple[float, float] | None:
-        """The interval of the mean of all queries that could have been drawn; None below 10 drawn ones, unless all are."""
+        """The interval of the mean of all queries that could have been drawn; None as for queries like these, unless all are."""
         if self.is_exact:
             return self.mean, self.mean
         return self._interval(level, math.sqrt(1 - len(self.values) / self.population))
 
     def queries_like_these(self, level: float) -> tuple[float, float] | None:
-        """The interval of the mean of queries of the same kind, by Student's t; None below 10 drawn ones."""
+        """The interval of the mean of queries of the same kind, by Student's t.
+
+        None below 10 drawn ones, and where all have one value: they do not show how far others may differ.
+        """
         return self._interval(level, 1.0)
 
     def _interval(self, level: float, factor: float) -> tuple[float, float] | None:
-        if len(self.values) < FEWEST_QUERIES:
+        if len(self.values) < FEWEST_QUERIES or np.ptp(self.values) == 0:
             return None
         reach = student_quantile(level, len(self.values) - 1) * self.standard_error * factor
         return self.mean - reach, self.mean + reach

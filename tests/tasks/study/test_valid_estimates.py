@@ -117,3 +117,25 @@ def test_identical_runs_need_no_judgments_in_a_plan(tmp_path, truth):
     assert "same and a never differ in the first 10; nothing to judge." in found
     assert json.loads(plan(str(study), format="json").text)["rows"][0]["run"] == "b"
     assert all(row["run"] != "same" or row["against"] != "a" for row in json.loads(plan(str(study), format="json").text)["rows"])
+
+
+@pytest.mark.parametrize(
+    ("options", "batches"), [({"measure": "Success@10", "by": ["queries", "12"]}, None), ({"measure": "RR@10", "batch": 20}, 1)]
+)
+def test_queries_that_are_all_the_same_show_nothing_of_others(tmp_path, truth, options, batches):
+    names = [f"q{query:03}" for query in range(20)]
+    for run in "ab":  # both have a relevant item at rank 1, and below it one of their own
+        rows = [(name, item, rank) for name in names for rank, item in ((1, "d000"), (2, f"d00{run}"))]
+        (tmp_path / f"{run}.run").write_text("".join(f"{name} Q0 {item} {rank} {9 - rank} r\n" for name, item, rank in rows))
+    study = pool_study(tmp_path, **options)
+    judge_batches(study, {(name, item): int(item == "d000") for name in names for item in ("d000", "d00a", "d00b")}, batches)
+
+    (row,) = json.loads(estimate(str(study), format="json").text)["rows"]
+    text = " ".join(estimate(str(study)).text.split())
+
+    assert row["mean"] == 0
+    assert row["like_low"] is row["like_high"] is row["better"] is None
+    assert text.startswith("No verdict on b and a")
+    assert "every query has the same value, which shows nothing of others." in text
+    with pytest.raises(NothingToEvaluate, match=r"everything is judged|no forecast, as every judged query"):
+        plan(str(study))

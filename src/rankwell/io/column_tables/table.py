@@ -22,6 +22,8 @@ from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
+_LONGEST_ROW = 1 << 28
+"""Bytes of the longest line or object that is read."""
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
@@ -214,6 +216,14 @@ def records(head: Head) -> list[dict[str, Any]]:
     return found
 
 
+def _head_with_record(source: Source) -> Head:
+    """The head of JSON lines with one object to its end, which may be a long text; as long as DuckDB reads objects."""
+    head = Head.of(source)
+    while not head.whole and len(head.raw) < _LONGEST_ROW and not records(head):
+        head = Head.of(source, 8 * len(head.raw))
+    return head
+
+
 def _some_rows(path: Path, start: int, stop: int) -> str:
     """The rows of a Parquet file from one to that before another; only the row groups that have them are read."""
     return f"(SELECT * FROM {parquet(path, numbered=True)} WHERE file_row_number >= {start} AND file_row_number < {stop})"
@@ -228,7 +238,7 @@ class ColumnTable:
     def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect, *, names: Sequence[str] | None = None) -> None:
         self.session, self.content, self.name, self.dialect = session, source, source.name, dialect
         self.types: dict[str, str] = {}
-        head = Head.of(source)
+        head = Head.of(source) if dialect.name != "jsonl" else _head_with_record(source)
         if dialect.name == "parquet":
             self.types, self._names, _ = glimpse(path)
             self.source = parquet(path) if source.rows is None else _some_rows(path, *source.rows)
@@ -255,13 +265,14 @@ class ColumnTable:
             refuse_double([name.lower() for name in names])
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
-            options = f"format='{form}', records=true, columns={columns}, maximum_object_size=268435456"
+            options = f"format='{form}', records=true, columns={columns}, maximum_object_size={_LONGEST_ROW}"
             options += ", compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
             options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"
             options += ", quote='\"', escape='\"', auto_detect=false"
-            self.source = f"read_csv({sql_text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
+            options += f", columns={columns}, compression='none', max_line_size={_LONGEST_ROW}"
+            self.source = f"read_csv({sql_text(path)}, {options})"
 
     def found(self, holds: Holds) -> list[str]:
         """The columns to choose from; of a run in a Parquet file without `score` where its first rows have none, but ranks."""

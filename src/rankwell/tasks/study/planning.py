@@ -65,6 +65,11 @@ class StudyForecasts:
         """Whether no item decides between the runs, so that no judgment would."""
         return self.estimates.study.design == "items" and not self._items.weight.any()
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether all judged queries have the same difference, which does not show how far others may differ."""
+        return self.estimates.study.design != "items" and bool(np.ptp(self._values) == 0)
+
     def step(self, place: int) -> PlannedStep:
         """The forecast at a batch end, by its place; made when it is needed, as each goes through all items."""
         if place not in self._steps:

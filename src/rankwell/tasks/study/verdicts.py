@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rankwell.core.tables import Unit, figure
 from rankwell.report import Row
+from rankwell.stats.query_sample import FEWEST_QUERIES
 from rankwell.tasks.study.estimation import StudyEstimate
 
 Bounds = tuple[float, float] | None
@@ -31,7 +32,8 @@ class StudyVerdict(NamedTuple):
         if refusal:
             return cls(found, these, like, level, None, refusal)
         if like is None:
-            return cls(found, these, like, level, None, "fewer than 10 queries")
+            few, same = f"fewer than {FEWEST_QUERIES} queries", "every query has the same value, which shows nothing of others"
+            return cls(found, these, like, level, None, few if found.queries < FEWEST_QUERIES else same)
         if ends[0] != ends[1]:
             return cls(found, these, like, level, None, f"it depends on {found.unknown} judged items without a grade")
         return cls(found, these, like, level, ends[0])

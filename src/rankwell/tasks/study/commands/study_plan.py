@@ -50,11 +50,14 @@ def plan(
         if forecasts.never_differ:
             words.append(f"{later} and {earlier} never differ in the first {found.depth}; nothing to judge.")
             continue
+        if forecasts.is_flat:
+            words.append(f"{later} and {earlier}: no forecast, as every judged query has the same difference.")
+            continue
         steps = listed_steps(forecasts)
         rows += [_row(step, (later, earlier), level, is_last=step is steps[-1], plain=format == "table") for step in steps]
         words.append(_sentence(forecasts, difference, level))
     if not rows:
-        raise NothingToEvaluate(f"{study}: everything is judged; nothing is left to plan.")
+        raise NothingToEvaluate(f"{study}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}")
     taken = f"{len(looks.looks)} of {count_of(looks.planned, 'look')} {'is' if len(looks.looks) == 1 else 'are'} taken"
     rule = f"{measure_label(found, found.parsed_measure)}; half-widths of {100 * level:.4g} % intervals; {taken}"
     if format not in ("table", "md", "latex"):
