@@ -130,6 +130,23 @@ def test_several_are_asked_at_once_within_the_bound_and_the_report_is_that_of_on
     assert one == many
 
 
+def test_no_thread_outlives_the_questions(tmp_path, study, truth, monkeypatch):
+    class SlowThread(threading.Thread):
+        def run(self):
+            super().run()
+            time.sleep(0.05)
+
+    monkeypatch.setattr(model_asking, "Thread", SlowThread)
+
+    found = read_study(study)
+    judge = model_asking.judge_of(found, ModelOptions(callable=grade_function(tmp_path, monkeypatch, truth)))
+
+    model_asking.ask(found, judge, at_most=7, longest=1000, jobs=3)
+
+    # Python would end before it, and its extensions report what it holds as leaks.
+    assert not [each for each in threading.enumerate() if isinstance(each, SlowThread)]
+
+
 def test_an_interruption_while_several_are_on_their_way_leaves_whole_replies_and_the_next_run_goes_on(study, truth):
     def interrupt(_kind, done, _all):
         if done == 5:

@@ -257,10 +257,11 @@ def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> 
         while (question := waiting.get()) is not None:
             arrived.put(_answer(judge, question))
 
-    n_sent = 0
+    n_sent, workers = 0, list[Thread]()
     try:
         for question in islice(questions, jobs):
-            Thread(target=_work, daemon=True).start()  # Ctrl-C does not wait for answers
+            workers.append(Thread(target=_work, daemon=True))  # Ctrl-C does not wait for answers
+            workers[-1].start()
             waiting.put(question)
             n_sent += 1
         while n_sent:
@@ -270,8 +271,10 @@ def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> 
                 waiting.put(question)
                 n_sent += 1
     finally:
-        for _ in range(jobs):
+        for _ in workers:
             waiting.put(None)
+        for worker in workers if not n_sent else ():
+            worker.join()  # a thread that is left when Python ends keeps what its extensions then report as leaks
 
 
 def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
