@@ -31,7 +31,8 @@ def read_run(frame: Any, request: Request) -> Ranking:
 def read_judgments(frame: Any, request: Request) -> Judgments:
     """The judgments in a data frame; text or whole-number ids, a finite grade in every row."""
     table, columns = _columns(frame, "judgments", request)
-    queries, items, grades = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
+    queries, items = _ids(table, columns.owner), _ids(table, columns.item)
+    grades = _numbers(table, columns.value) if columns.value else np.ones(len(items))
     if columns.aspect is not None:
         return Judgments.from_rows(queries, items, grades, aspects=_ids(table, columns.aspect))
     return Judgments.from_rows(*unique_rows(queries, items, grades.tolist(), request.duplicates))
@@ -75,7 +76,8 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")
-    columns = choose_columns(names, holds, aspects=request.aspects != "none", grade=request.grade_column)
+    rules: dict[str, Any] = {"aspects": request.aspects != "none", "grade": request.grade_column, "ungraded": request.ungraded}
+    columns = choose_columns(names, holds, **rules)
     request.notes.extend(columns.notes)
     return table, columns
 

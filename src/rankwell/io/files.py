@@ -88,19 +88,22 @@ def find_judgments(
     grade_column: str | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
+    ungraded: bool = False,
 ) -> FoundJudgments:
     """Judgments with the name of the format they had.
 
     place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data frame, Judgments. aspects:
     whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. grade_column:
-    the table's. The folder of a data set stands for its split `test`, `FOLDER:dev` for another; `irds:ID` for one of ir_datasets.
+    the table's. ungraded: whether a table needs none, so that each row counts 1. The folder of a data set stands for its split
+    `test`, `FOLDER:dev` for another; `irds:ID` for one of ir_datasets.
     Raises BadInput that names file, place and text.
     """
     if isinstance(place, Judgments) and grade_column is None:
         return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    request = Request(comments=comments, duplicates=_duplicates(duplicates), aspects=aspects, grade_column=grade_column or "")
+    rules: dict[str, Any] = {"aspects": aspects, "grade_column": grade_column or "", "ungraded": ungraded}
+    request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
     if grade_column:
         request.notes.append(f"the grade of a judgment is its {grade_column!r}")

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule
-from rankwell.core.tables.columns import Holds, Repeats, unique_rows
+from rankwell.core.tables.columns import UNKNOWN, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
@@ -36,8 +36,9 @@ class ReadWarnings(NamedTuple):
 class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to it.
 
-    part: the name of one of several things in a file. grade_column: of judgments in a table. graded_by: people, or a model where
-    a format has both. ids_only: texts need not be kept. warnings, notes: filled by the reader.
+    part: the name of one of several things in a file. grade_column: of judgments in a table. ungraded: whether judgments in a
+    table need no grades; each row then counts 1. graded_by: people, or a model where a format has both. ids_only: texts need not
+    be kept. warnings, notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -48,6 +49,7 @@ class Request:
     aspects: Aspects = "none"
     part: str = ""
     grade_column: str = ""
+    ungraded: bool = False
     graded_by: Literal["people", "model"] = "people"
     ids_only: bool = False
     warnings: ReadWarnings | None = None
@@ -270,6 +272,8 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
             doubt = f"read as {entry.name}, although {' or '.join(others)} would fit, too"
             request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
         return entry
+    if request.ungraded and (table := next((each for sure, each in fitting if each.columns and sure > UNKNOWN), None)):
+        return table
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
     for sure, entry in every:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats, Judgments
-from rankwell.core.tables.columns import unique_rows
+from rankwell.core.tables.columns import known_columns, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine, DuplicateItem
@@ -34,11 +34,13 @@ _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def _confidence(head: Head, width: int, number: int) -> float:
-    """Confidence by the share of lines with so many fields, of which one is a number."""
+    """Confidence by the share of lines with so many fields, of which one is a number; low for a table with names of columns."""
     rows = head.fields
     good = sum(len(fields) == width and _NUMBER.fullmatch(fields[number]) is not None for fields in rows)
     if rows and good == len(rows):
         return SURE
+    if good and known_columns([decode_id(field) for field in rows[0]]) > 1:
+        return 0.3
     return 0.6 if good else 0.3 if any(abs(len(fields) - max(width - 1, 4)) <= 1 for fields in rows) else 0.0
 
 

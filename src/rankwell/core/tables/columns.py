@@ -21,13 +21,14 @@ _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
 _USER: tuple[str, ...] = ("userid", "user")
 """The query in a table of a recommender, where no column is named as one."""
 _ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
-_MEDIA = ("sliceid", "clipid", "videoid", "imageid")
+_MEDIA = ("sliceid", "clipid", "videoid", "imageid", "movieid")
 _RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
 """The item in a run, where `id` beside a query is that of a result."""
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
+_TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
 _ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
 _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
@@ -36,8 +37,9 @@ _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "bo
 class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
-    owner: the query, or the id of a text. value: score, distance, rank, grade or text. rank: the rank, where a run has it.
-    is_distance: whether the value is one, of which small is good.
+    owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where each row counts 1. rank: the
+    rank, where a run has it. is_distance: whether the value is one, of which small is good. unread: other columns, where no
+    column is a grade.
     """
 
     owner: str
@@ -46,6 +48,7 @@ class Columns(NamedTuple):
     aspect: str | None = None
     rank: str | None = None
     is_distance: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def by_rank(self) -> bool:
@@ -59,7 +62,9 @@ class Columns(NamedTuple):
 
     @property
     def notes(self) -> list[str]:
-        """A note on the direction of a distance."""
+        """Notes on the direction of a distance, and on columns of which none is a grade."""
+        if self.unread:
+            return [f"no column is a grade, so that each row counts 1; not read: {', '.join(map(repr, self.unread))}"]
         return [distance_note(self.value)] if self.is_distance else []
 
 
@@ -87,7 +92,8 @@ def id_text(value: object) -> str | None:
 
 @lru_cache(maxsize=1 << 16)  # every format asks for the names of every column
 def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name.lower())
+    # RecBole writes types behind the names, as in `user_id:token`.
+    return re.sub(r"[\s_-]|:(token|float)(_seq)?$", "", name.lower())
 
 
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
@@ -129,6 +135,10 @@ def _item_words(holds: Holds) -> tuple[str, ...]:
     return {"run": _RESULT, "judgments": (*_ITEM, *_MEDIA)}.get(holds, _ITEM)
 
 
+UNKNOWN = 0.2
+"""The likelihood of tables of which some columns are known, and not those that are needed most: query and item."""
+
+
 def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on it can be read so.
 
@@ -137,13 +147,13 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     query, item, score = _column(found, (*_QUERY, *_USER)), _column(found, _ITEM), _column(found, _SCORE)
     if holds == "texts":
         fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
-        return 0.9 if fits else 0.2 * bool(known_columns(found))
+        return 0.9 if fits else UNKNOWN * bool(known_columns(found))
     if holds in ("run", "judgments"):
         item = _column(found, _item_words(holds))
     run, graded = bool(score or _column(found, (*_DISTANCE, *_RANK))), bool(_column(found, _GRADE))
     beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
     if not (query and item) or holds == "preferences":
-        return 0.2 * bool(known_columns(found) > 1 and holds != "preferences")
+        return UNKNOWN * bool(known_columns(found) > 1 and holds != "preferences")
     if holds == "run":
         return (0.3 if beir else 0.9) if run else 0.3
     if graded:
@@ -151,10 +161,13 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     return (0.95 if beir else 0.6) if score and whole else 0.3
 
 
-def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False, grade: str = "") -> Columns:
+def choose_columns(
+    found: Sequence[str], holds: Holds, *, aspects: bool = False, grade: str = "", ungraded: bool = False
+) -> Columns:
     """The columns to read: of a run its score, or else distance or rank, of judgments their grade or `score`, as in BEIR.
 
-    grade: the name of the judgments' column of grades. Raises BadInput for a column that is not there.
+    grade: the name of the judgments' column of grades. ungraded: whether judgments need none. Raises BadInput for a column that
+    is not there.
     """
     if grade and grade not in found:
         raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
@@ -165,6 +178,9 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False,
     score = grade or _column(found, words)
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
+    if ungraded and owner and item and value is None:
+        others = [name for name in found if name not in (owner, item, aspect) and _plain(name) not in _TIME]
+        return Columns(owner, item, "", aspect, unread=tuple(others))
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
     others = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted = {"query": (owner, (*_QUERY, *_USER)), "item": (item, _item_words(holds)), "value": (value, words + others)}

@@ -369,7 +369,7 @@ class ColumnTable:
         return f"SELECT {self._columns(columns)} FROM {self.source}"
 
     def _columns(self, columns: Columns) -> str:
-        value = self.number(columns.value)
+        value = self.number(columns.value) if columns.value else "1.0"
         return (
             f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
         )
@@ -396,7 +396,7 @@ class ColumnTable:
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():
-            if column is not None:
+            if column:
                 self._refuse_missing(name, column)
 
     def _refuse_missing(self, name: str, column: str) -> None:
@@ -440,6 +440,7 @@ def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> 
     with opened_table(source, dialect) as table:
         if request.part and holds == "run":
             table.choose_run(request.part)
-        columns = choose_columns(table.found(holds), holds, aspects=aspects, grade=request.grade_column)
+        rules: dict[str, Any] = {"aspects": aspects, "grade": request.grade_column, "ungraded": request.ungraded}
+        columns = choose_columns(table.found(holds), holds, **rules)
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns

@@ -47,6 +47,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if not named:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
+    builder.notes += inputs.notes
     aggregates, undefined, about = list[SummaryRow](), ResultsBuilder(convention), inputs.attributes()
     del inputs
     for name, run in named.items():

@@ -13,11 +13,12 @@ from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import exists, split_part
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
+from rankwell.tasks.beyond.interactions import read_interactions
 from rankwell.tasks.beyond.options import BeyondOptions
 
 
 class BeyondInputs(NamedTuple):
-    """The inputs beside the runs; None where one was not given. labels: item -> names."""
+    """The inputs beside the runs; None where one was not given. notes: on the interactions."""
 
     catalogue: Sequence[str] | None
     interactions: Judgments | None
@@ -25,18 +26,21 @@ class BeyondInputs(NamedTuple):
     groups: Mapping[str, Sequence[str]] | None
     vectors: Mapping[str, Floats] | None
     judgments: Judgments | None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, options: BeyondOptions) -> "BeyondInputs":
         """The inputs that the options name. Raises BadInput for bad rows."""
         judgments = io.judgments_file(options.judgments)
+        seen = None if options.interactions is None else read_interactions(options.interactions)
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),
-            None if options.interactions is None else io.read_judgments(options.interactions, duplicates="best").flat,
+            None if seen is None else seen.table.flat,
             None if options.categories is None else read_labels(options.categories, flag("--item-categories", name="categories")),
             None if options.groups is None else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
             None if judgments is None else io.read_judgments(judgments, format=options.judgments_format).flat,
+            () if seen is None else seen.notes,
         )
 
     def attributes(self) -> ItemAttributes:

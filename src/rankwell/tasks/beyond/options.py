@@ -25,8 +25,8 @@ class BeyondOptions:
         Ids of all items that could be retrieved, one a line or a column of a table (items.csv:id); without it those of
         --interactions.
     interactions
-        The training set: users and the items that each interacted with, in any format of judgments; grades above 0 count. A
-        query has the id of its user.
+        The training set: users and the items that each interacted with, in a table with or without grades, lines `user item`, or
+        any format of judgments; grades above 0 count. A query has the id of its user.
     categories
         Table of items and their categories: the column of ids is item or id, the other is named, as in items.csv:genres;
         categories of one item are separated by |.
