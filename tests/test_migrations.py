@@ -1,14 +1,31 @@
 """The guides to migration: rankwell's figures are those of the other tool, or the difference has a reason on the page."""
 
 import importlib.util
+import json
+import random
 import re
 from contextlib import chdir
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import migration_files
-from migration_guides import FIGURES, PACKAGES, ROOT, Row, cases_of, differs, page_of, reasons_of, recorded, rows_of, table_of
+from migration_guides import (
+    FIGURES,
+    GOLDEN,
+    PACKAGES,
+    ROOT,
+    Row,
+    cases_of,
+    differs,
+    page_of,
+    reasons_of,
+    recorded,
+    rows_of,
+    table_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +84,41 @@ def test_every_environment_is_pinned_and_recorded():
             assert f"{name} {version}" in versions[tool]
 
 
-@pytest.mark.slow
-@pytest.mark.server
-@pytest.mark.parametrize("tool", [tool for tool in PACKAGES if tool != "trec_eval"])
-def test_their_script_gives_the_recorded_figures_in_an_environment_of_its_own(tool: str, tmp_path: Path):
+@pytest.fixture(scope="module")
+def tool_module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("run_migrations", ROOT / "tools" / "migrations.py")
     assert spec is not None
     assert spec.loader is not None
-    run = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(run)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_second_run_writes_the_same_whatever_the_order_of_the_tools_figures(tool_module: ModuleType):
+    def shuffled(found: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+        return dict(rng.sample([*found.items()], len(found)))
+
+    known = recorded()
+    for seed in range(5):
+        rng = random.Random(seed)
+        scores = {
+            tool: {name: each if isinstance(each, str) else shuffled(each, rng) for name, each in shuffled(cases, rng).items()}
+            for tool, cases in shuffled(known["scores"], rng).items()
+        }
+        found = tool_module.in_order({"about": known["about"], "scores": scores})
+
+        assert json.dumps(found, indent=1) + "\n" == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.parametrize("tool", [tool for tool in PACKAGES if tool != "trec_eval"])
+def test_their_script_gives_the_recorded_figures_in_an_environment_of_its_own(tool: str, tool_module: ModuleType, tmp_path: Path):
     migration_files.write(tmp_path)
-    python = run.program(tool, {})
+    python = tool_module.program(tool, {})
     if python is None:
         pytest.skip(f"{tool} cannot be installed")
 
-    found = run.theirs(tool, python, tmp_path)
+    found = tool_module.theirs(tool, python, tmp_path)
 
     assert found == recorded()["scores"][tool]

@@ -99,11 +99,26 @@ def version_of(tool: str, python: str) -> str:
     return (done.stdout + done.stderr).strip()
 
 
+def in_order(golden: dict[str, Any]) -> dict[str, Any]:
+    """The record with tools and cases in the order of this repository, and figures by name, in whatever order tools give them."""
+    scores = {
+        tool: {
+            name: each if isinstance(each := found[name], str) else dict(sorted(each.items()))
+            for name in guides.cases_of(tool)
+            if name in found
+        }
+        for tool in PACKAGES
+        if (found := golden["scores"].get(tool)) is not None
+    }
+    tools = {tool: golden["about"]["tools"][tool] for tool in scores}
+    return {**golden, "about": {**golden["about"], "tools": tools}, "scores": scores}
+
+
 def write_page(tool: str, golden: dict[str, Any]) -> None:
     """Writes the table of figures into the tool's guide."""
     path = page_of(tool)
     table = guides.table_of(
-        tool, golden["about"]["tools"][tool], guides.rows_of(tool, golden["scores"][tool]), guides.reasons_of(tool)
+        tool, golden["about"]["tools"][tool], guides.rows_of(tool, in_order(golden)["scores"][tool]), guides.reasons_of(tool)
     )
     path.write_text(guides.FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -128,7 +143,7 @@ def main() -> int:
                 sys.stderr.write(f"{tool} is not available and keeps its recorded figures.\n")
             write_page(tool, golden)
             golden["about"] |= {"command": COMMAND, "date": datetime.now(UTC).date().isoformat()}
-            GOLDEN.write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
+            GOLDEN.write_text(json.dumps(in_order(golden), indent=1) + "\n", encoding="utf-8")
     return 0
 
 
