@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rankwell as rw
 from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import arguments_of
+from rankwell.core.options import REQUIRED, arguments_of
+from rankwell.errors import BadUsage
 from regression.running import in_process
 from tasks.clips import smallest as clips
 from tasks.instances.test_system_table import written
@@ -175,6 +177,44 @@ def test_a_page_is_written_again_where_its_folder_lists_it():
         assert code == 0, err
 
     assert "<title>two" in Path("results/report.html").read_text()
+
+
+WRITES_FOLDERS = [
+    words
+    for words in command_summaries()
+    if any(getattr(mark, "writes", "") == "folder" for each in arguments_of(command_function(words)) for mark in each.marks)
+]
+
+
+@pytest.mark.parametrize("words", WRITES_FOLDERS, ids=" ".join)
+def test_no_folder_has_the_name_of_a_file(words: tuple[str, ...]):
+    needed = [each for each in arguments_of(command_function(words)) if each.default is REQUIRED and each.name != "output"]
+    given = [word for each in needed for word in (*each.flags[:1], each.choices[0] if each.choices else "a.run")]
+    before = sorted(Path().rglob("*"))
+
+    for name in ("new.csv", "deep/new.json.gz"):
+        code, out, err = in_process([*words, *given, "-o", name])
+
+        assert (code, out) == (2, "")
+        assert f"{name} has the name of a file; expected a folder to write. Name {name.partition('.')[0]}." in err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_folder_that_is_there_may_have_any_name(folder: Path):
+    for name in ("there.csv", "v1.2"):
+        (folder / name).mkdir(exist_ok=name == "v1.2")
+        code, _, err = in_process(["evaluate", "qrels", "a.run", "-o", name])
+        assert code == 0, err
+
+
+def test_python_refuses_a_folder_with_the_name_of_a_file_too(folder: Path):
+    result = rw.evaluate("qrels", "a.run")
+
+    with pytest.raises(BadUsage, match=r"new\.parquet has the name of a file; expected a folder to write\. Name new\."):
+        result.save("new.parquet")
+    with pytest.raises(BadUsage, match=r"new\.json has the name of a file"):
+        rw.bench("runs.toml", output="new.json")
+    assert not list(folder.glob("new*"))
 
 
 @pytest.mark.parametrize("words", command_summaries(), ids=" ".join)

@@ -6,15 +6,13 @@ from rankwell.errors import BadUsage
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.pages import write_report
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderOption, Output
-from rankwell.store import refuse_blocked
-
-_OTHER_FORMATS = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".md", ".tex", ".txt", ".xml", ".xlsx", ".pdf", ".png", ".svg")
+from rankwell.report.present import Output, PageOption
+from rankwell.store import is_file_name, refuse_blocked
 
 
 def report(
     *places: str,
-    output: FolderOption = None,
+    output: PageOption = None,
     documents: str | None = None,
     query_texts: str | None = None,
     thumbnails: str | None = None,
@@ -48,7 +46,7 @@ def report(
     target = output if output is not None else Path(split_name(places[0])[1])
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         other = "is a file" if target.is_file() else "has the name of a file of another format"
-        if target.is_file() or (target.suffix.lower() in _OTHER_FORMATS and not target.is_dir()):
+        if target.is_file() or is_file_name(target):
             raise BadUsage(f"{target} {other}, and a page is named *.html; name {target.with_suffix('.html')}, or a folder.")
         target /= NAME
     refuse_blocked(target)

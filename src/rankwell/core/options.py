@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 
 from rankwell.core.catalogue import suggest
 from rankwell.errors import BadUsage, UnknownName, flag, shown
-from rankwell.store import KEEPING
+from rankwell.store import KEEPING, refuse_file_name
 
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
@@ -27,15 +27,15 @@ class Option(NamedTuple):
 
     names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
     words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
-    more (`list[str]` for a parameter that is a sequence or a text). writes: whether it names the folder for results, or a file to
-    write (or a folder for files without a manifest); `--overwrite` belongs to either. own: words at the beginning of files that
-    the command writes, by which it knows its own, and replaces them.
+    more (`list[str]` for a parameter that is a sequence or a text). writes: whether it names the folder for results, a file to
+    write (or a folder for files without a manifest), or a page or the folder for it; `--overwrite` belongs to each. own: words at
+    the beginning of files that the command writes, by which it knows its own, and replaces them.
     """
 
     names: tuple[str, ...] = ()
     many: bool = False
     kind: Any = None
-    writes: Literal["", "folder", "file"] = ""
+    writes: Literal["", "folder", "file", "page"] = ""
     own: str = ""
 
 
@@ -120,11 +120,14 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
 def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
     """The files to write among the arguments, without those of its own that a command replaces.
 
-    Raises BadUsage for an input, and for one that is there unless `allowed`.
+    Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the name of a file.
     """
-    every = ((each.name, mark) for each in arguments_of(function) for mark in each.marks)
-    written = {name: mark.own for name, mark in every if getattr(mark, "writes", "") == "file"}
+    every = [(each.name, mark) for each in arguments_of(function) for mark in each.marks if isinstance(mark, Option)]
+    written = {name: mark.own for name, mark in every if mark.writes == "file"}
     given = signature(function).bind(*places, **named).arguments
+    for name, mark in every:
+        if mark.writes == "folder" and given.get(name) is not None:
+            refuse_file_name(Path(given[name]))
     outputs = {Path(given[name]): own for name, own in written.items() if given.get(name) is not None}
     others = [value for name, each in given.items() if name not in written for value in _flat(each)]
     for path in filter(Path.is_file, outputs):

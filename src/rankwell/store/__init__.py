@@ -2,7 +2,19 @@
 
 from rankwell.errors import naming
 from rankwell.store.compression import refuse_bomb
-from rankwell.store.drafts import KEEPING, Cache, packing, refuse_blocked, replacing, scratch, write_bytes, write_text, writing_to
+from rankwell.store.drafts import (
+    KEEPING,
+    Cache,
+    is_file_name,
+    packing,
+    refuse_blocked,
+    refuse_file_name,
+    replacing,
+    scratch,
+    write_bytes,
+    write_text,
+    writing_to,
+)
 from rankwell.store.places import (
     STDIN,
     Head,
@@ -36,7 +48,9 @@ __all__ = [
     "line_starts",
     "naming",
     "packing",
+    "is_file_name",
     "refuse_blocked",
+    "refuse_file_name",
     "refuse_bomb",
     "refuse_irregular",
     "remote_url",

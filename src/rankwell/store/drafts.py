@@ -82,6 +82,28 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
+_FILES = (
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq", ".arrow", ".run", ".trec", ".qrels", ".qrel", ".txt"),
+    *(".npy", ".npz", ".hdf5", ".h5", ".fvecs", ".ivecs", ".safetensors", ".html", ".htm", ".md", ".tex", ".xml", ".toml"),
+    *(".png", ".svg", ".pdf", ".xlsx", ".ipynb", ".gz", ".zst"),
+)
+"""Suffixes of files that rankwell writes, or that a user may expect it to write."""
+
+
+def is_file_name(path: Path) -> bool:
+    """Whether a path that is not a folder has the name of a file."""
+    return path.suffix.lower() in _FILES and not path.is_dir()
+
+
+def refuse_file_name(folder: Path) -> None:
+    """Raises BadUsage for a folder to write that is not there and has the name of a file."""
+    bare = folder
+    while is_file_name(bare):
+        bare = bare.with_suffix("")
+    if bare != folder and not folder.exists():
+        raise BadUsage(f"{folder} has the name of a file; expected a folder to write. Name {bare}.")
+
+
 def refuse_blocked(path: Path, *, folder: bool = False) -> None:
     """Raises BadUsage where no file (or `folder`) can be made at a path: it is remote, or something else is in the way."""
     if path.parts[:1] and path.parts[0] in _REMOTE:

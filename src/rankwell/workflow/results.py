@@ -18,6 +18,7 @@ from rankwell.io.result_folder import read_results
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
 from rankwell.report.page import NAME
+from rankwell.store import refuse_file_name
 from rankwell.workflow.writing import writing
 
 
@@ -100,6 +101,7 @@ def save(result: Results, directory: str | Path, *, overwrite: bool = False, cha
     `overwrite`, for results that were changed.
     """
     folder = Path(directory)
+    refuse_file_name(folder)
     with writing(folder, overwrite=overwrite), drafting(folder, result.sources.values()) as draft:
         others = write_tables(result, draft) if "differences" in result.objects else []
         write_result(result, folder, tables=result.tables, charts=charts, others=others)

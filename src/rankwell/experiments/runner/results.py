@@ -46,7 +46,7 @@ from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
 _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex", "html": "html", "csv": "csv", "json": "json"}
 
@@ -288,6 +288,7 @@ def to_do(
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
     found = read_experiment(file)
     folder = (found.folder / f"{found.stem}-results" if output is None else Path(output)).absolute()
+    refuse_file_name(folder)
     refuse_blocked(folder, folder=True)
     return found, folder
 
