@@ -224,6 +224,60 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
     assert "expected NAME=VALUE" in unknown.stderr
 
 
+ENDING = """
+import os
+
+print("loaded")
+
+
+def at_once(query, k):
+    os._exit(3)
+
+
+def later(query, k):
+    if "\\0" in query:
+        os._exit(0)
+    return ["a"][:k]
+
+
+class WhenFilledAgain:
+    def __init__(self):
+        self.ids = []
+
+    def index(self, ids, texts):
+        if self.ids:
+            os.kill(os.getpid(), 9)
+        self.ids = ids
+
+    def search(self, query, k):
+        return self.ids[:k]
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "passed", "failed", "reason"),
+    [
+        ("at_once", 0, "it can be opened, filled and queried", "exit code 3"),
+        ("later", 5, "odd queries harm nothing", "exit code 0"),
+        ("WhenFilledAgain", 12, "deleted items are gone", "SIGKILL"),
+    ],
+)
+def test_an_engine_that_ends_its_process_fails_by_name(
+    engine: str, passed: int, failed: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "ending_engines.py").write_text(ENDING)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    output = check(f"ending_engines:{engine}", format="json")
+    rows = json.loads(output.text)
+
+    assert output.exit_code == 1
+    assert rows[passed] == {"check": failed, "outcome": "failed", "message": f"the engine ended its process ({reason})"}
+    assert {row["outcome"] for row in rows[passed + 1 :]} <= {"skipped"}
+    assert len({row["check"] for row in rows}) == len(rows) >= 14
+
+
 def _finds_nothing(query: str, k: int) -> list[Any]:
     return []
 

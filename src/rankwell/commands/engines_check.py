@@ -2,15 +2,17 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from rankwell import report
+from rankwell.core.kernels.apart import ProcessEnded, apart
 from rankwell.core.options import Option
 from rankwell.core.tables import Floats
 from rankwell.engines import EngineQuery
-from rankwell.engines.conformance import Conformance
+from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
 from rankwell.errors import BadUsage, GateFailed
 from rankwell.io.files import read_texts
 from rankwell.io.matrices import read_embeddings
@@ -32,7 +34,8 @@ def check(
     """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
 
     An engine that indexes gets 120 items of its own; one that is there already is only read, and asked at most 50 queries. Where
-    no query returns a result, nothing on results is checked, and the exit code is 1.
+    no query returns a result, nothing on results is checked, and the exit code is 1. The engine runs in a process of its own; one
+    that ends its process fails.
 
     Parameters
     ----------
@@ -47,7 +50,7 @@ def check(
     format
         table for reading, json for programs.
     """
-    lines = list(Conformance(engine, parameters_of(option), _exact, _queries(queries, query_vectors)).lines())
+    lines = _lines(engine, parameters_of(option), _queries(queries, query_vectors))
     rows = [{"check": each.check, "outcome": each.state, "message": each.message} for each in lines]
     text = (
         json.dumps(rows, indent=2)
@@ -56,6 +59,21 @@ def check(
     )
     failed = sum(each.state == "failed" for each in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
+
+
+def _lines(engine: str, parameters: dict[str, str], queries: list[EngineQuery]) -> list[ConformanceLine]:
+    """The lines of an engine in a process of its own, which it may end."""
+    found: list[ConformanceLine] = []
+    try:
+        for line in apart(_checked, engine, parameters, queries):
+            found.append(line)  # noqa: PERF402 - those before the end are kept
+    except ProcessEnded as error:
+        found += lines_of_ended(len(found), str(error))
+    return found
+
+
+def _checked(engine: str, parameters: dict[str, str], queries: list[EngineQuery]) -> Iterator[ConformanceLine]:
+    return Conformance(engine, parameters, _exact, queries).lines()
 
 
 def parameters_of(options: list[str]) -> dict[str, str]:

@@ -27,6 +27,9 @@ _ODD = {
 }
 
 
+_CLOSING = "it can be closed twice"
+
+
 class ConformanceLine(NamedTuple):
     """The outcome of one point. message: the reason of a failure or of a skipped point, or a remark."""
 
@@ -66,7 +69,7 @@ class Conformance:
             self.silent = self._is_silent()
             for name, check in _CHECKS.items():
                 yield self._line(name, check)
-        yield self._line("it can be closed twice", lambda each: each.engine.close())
+        yield self._line(_CLOSING, lambda each: each.engine.close())
 
     def _blind_queries(self) -> list[EngineQuery]:
         if self.engine.needs_vector and self.engine.dimensions is None:
@@ -98,6 +101,13 @@ class Conformance:
         """The results of all queries in one session."""
         with self.session() as session:
             return [session.search(query, _K) for query in self.queries]
+
+
+def lines_of_ended(n: int, reason: str) -> Iterator[ConformanceLine]:
+    """The lines behind the first n of an engine that ended its process, as by `os._exit`: a failure, and what is skipped."""
+    message, rest = f"the engine ended its process ({reason})", [*_CHECKS, _CLOSING][n:]
+    yield ConformanceLine(rest.pop(0) if n else "it can be opened, filled and queried", "failed", message)
+    yield from (ConformanceLine(name, "skipped", "the process of the engine has ended") for name in rest)
 
 
 class _Skipped(Exception):

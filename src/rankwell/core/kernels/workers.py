@@ -183,11 +183,11 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
 def _begin(prepare: Callable[[], object]) -> None:
     # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     prepare()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Ends this process when the pipe from its parent closes, however that ended."""
     import multiprocessing
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from rankwell.core.kernels.apart import exit_text
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
@@ -214,7 +215,7 @@ class ProcessHost:
         """The error of a worker that ended: WorkerLost with the requests that it worked on, which one of them ended."""
         self._process.join(_GRACE)
         self._kill()
-        since, message = self._watch.since, f"the worker process of the engine ended ({_exit_text(self._process.exitcode)})"
+        since, message = self._watch.since, f"the worker process of the engine ended ({exit_text(self._process.exitcode)})"
         waiting = [slot for slot in range(MOST_CLIENTS) if since[slot]]
         if not waiting:
             return RankwellError(f"{message}; more memory or fewer settings may help.")
@@ -263,15 +264,6 @@ def _serve(pipe: Any, since: Any, query: Any) -> None:
         host.close()
     with suppress(OSError):
         pipe.send(("done", None))
-
-
-def _exit_text(code: int | None) -> str:
-    """The exit code of a process, or the name of the signal that ended it."""
-    if code is None or code >= 0:
-        return f"exit code {code}"
-    with suppress(ValueError):
-        return signal.Signals(-code).name
-    return f"signal {-code}"
 
 
 def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
