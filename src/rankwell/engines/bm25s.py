@@ -43,6 +43,7 @@ class _Bm25sEngine(Engine):
         return {"items": len(self.items.ids), "index_bytes": None if self.scorer is None else self._size()}
 
     def close(self) -> None:
+        """Frees the index and the items."""
         self.scorer, self.items = None, EngineItems(list[str]())
 
 

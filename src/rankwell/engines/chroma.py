@@ -112,6 +112,7 @@ class _ChromaEngine(Engine):
         self.key = None
 
     def close(self) -> None:
+        """Drops the collection, unless it is to be kept, and ends the connection."""
         if not self.opening.connect["keep"]:
             with self.guarding():
                 self._drop()
@@ -148,6 +149,7 @@ class _ChromaSession(Session):
         return {"ef_search": _graph(found).get("ef_search")}
 
     def close(self) -> None:
+        """Ends the connection of this session."""
         self._client.close()
 
 

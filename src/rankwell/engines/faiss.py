@@ -69,6 +69,7 @@ class _FaissEngine(Engine):
         return {"items": len(self.items.ids), "index_bytes": None if self.table is None else self._size()}
 
     def close(self) -> None:
+        """Frees the index and the items."""
         self.table, self.items = None, EngineItems(list[str]())
 
 

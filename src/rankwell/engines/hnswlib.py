@@ -45,6 +45,7 @@ class _HnswEngine(Engine):
         return {"items": len(self.items.ids), "index_bytes": size}
 
     def close(self) -> None:
+        """Frees the graph and the items."""
         self.graph, self.items = None, EngineItems(list[str]())
 
 

@@ -170,6 +170,7 @@ class _HttpSession(Session):
         return dict(self._own)
 
     def close(self) -> None:
+        """Ends the connection of this session."""
         self._client.close()
 
 

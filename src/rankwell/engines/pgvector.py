@@ -167,6 +167,7 @@ class _PgEngine(Engine):
         return super()._failure_kind(error)
 
     def close(self) -> None:
+        """Drops the table that was built, unless it is to be kept, and ends the connection that holds it."""
         if self._built and not self.opening.connect["keep"]:
             with self.guarding(), self.connect(write=True) as connection:
                 connection.execute(self.psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
@@ -332,6 +333,7 @@ class _PgSession(Session):
         return EnginePlan(json.dumps(plan, indent=1), not unread, unread)
 
     def close(self) -> None:
+        """Ends the connection of this session, and with it its settings."""
         self._connection.close()
 
 

@@ -68,6 +68,7 @@ class _Client(_Store):
         )
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
+        """Makes the collection anew and writes the items in batches."""
         models, vectors = self._models, np.asarray(items.vectors)
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
         params = models.VectorParams(size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()])
@@ -95,6 +96,7 @@ class _Client(_Store):
         return self._client.get_collection(self._collection)
 
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+        """The k nearest points of those that pass the query's filter."""
         models = self._models
         matches = {name: models.MatchValue(value=value) for name, value in (query.filter or {}).items()}
         conditions = [models.FieldCondition(key=name, match=match) for name, match in matches.items()]
@@ -109,6 +111,7 @@ class _Client(_Store):
         ).points
 
     def counts(self) -> tuple[int | None, int | None]:
+        """The numbers of points and of indexed vectors, as the server states them."""
         info = self._info()
         return info.points_count, info.indexed_vectors_count
 
@@ -124,6 +127,7 @@ class _Client(_Store):
         return int(vectors.size), known.get(vectors.distance.name, "cosine")
 
     def close(self) -> None:
+        """Drops an own collection, unless it is to be kept, and ends the connection."""
         if self._own and not self._engine.opening.connect["keep"] and self._client.collection_exists(self._collection):
             self._client.delete_collection(self._collection)
         self._client.close()
@@ -137,6 +141,7 @@ class _Edge(_Store):
         self._folder, self._shard = Path(tempfile.mkdtemp(prefix="rankwell_")), None
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
+        """Makes the shard anew in its folder and writes the items in batches."""
         edge, vectors = self._edge, np.asarray(items.vectors)
         self._release()
         self._folder.mkdir(exist_ok=True)
@@ -160,6 +165,7 @@ class _Edge(_Store):
         return sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
 
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
+        """The k nearest points of those that pass the query's filter."""
         edge, shard = self._edge, self._opened()
         conditions = [edge.FieldCondition(name, edge.MatchValue(value)) for name, value in (query.filter or {}).items()]
         request = edge.SearchRequest(
@@ -171,6 +177,7 @@ class _Edge(_Store):
         return shard.search(request)
 
     def counts(self) -> tuple[int | None, int | None]:
+        """The numbers of points and of indexed vectors; None where the shard is not open."""
         if self._shard is None:
             return None, None
         info: Any = self._opened().info()
@@ -186,6 +193,7 @@ class _Edge(_Store):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
+        """Closes the shard and removes its folder."""
         self._release()
 
 
@@ -242,6 +250,7 @@ class _QdrantEngine(Engine):
         return super()._failure_kind(error)
 
     def close(self) -> None:
+        """Closes the store; a second call does nothing."""
         store, self.store, self.ids = self.store, None, None
         if store is not None:
             with self.guarding():

@@ -191,6 +191,7 @@ class _FtsEngine(Engine):
         return {"items": self._items, "index_bytes": None if self._fts is None else self._fts.size()}
 
     def close(self) -> None:
+        """Closes the database, which is in memory and is lost."""
         if self._fts is not None:
             self._fts.close()
         self._fts = None

@@ -324,6 +324,7 @@ class _BestItems(_Findings):
         )
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        """Offers a block of items to the shortlists; False where too many products are near the k-th for this precision."""
         space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(reach[rows], items.reach.max())
@@ -356,6 +357,7 @@ class _RankCounts(_Findings):
         self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        """Counts a block of items above and tied; False where too many products are near a target for this precision."""
         space, (scores, above, tied, before) = self._space, self.counts
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]

@@ -20,9 +20,11 @@ class _FaissMultiplier:
         self._items = queries[:0]
 
     def load(self, items: Reals) -> None:
+        """Takes the items of the next products."""
         self._items = items
 
     def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+        """Products above the cut, by faiss where it multiplies the type, and where it left none out, else all and sifted."""
         queries, n = self._queries[rows], len(self._items)
         if queries.dtype == np.float64:  # which faiss does not multiply
             return self._sifted(rows, np.arange(len(queries)), cut, slack, keep, excluded)
@@ -54,6 +56,7 @@ class _FaissMultiplier:
         return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """The number of products above each range, and the products in it."""
         # faiss finds the best and counts nothing, so the products are made here.
         above = np.empty(low.shape, dtype=np.int64)
         empty = np.empty(0, dtype=np.int64)

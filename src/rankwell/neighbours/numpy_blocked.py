@@ -17,6 +17,7 @@ class _NumpyMultiplier:
         self._items = queries[:0]
 
     def load(self, items: Reals) -> None:
+        """Takes the items of the next products."""
         self._items = items
 
     def _products(self, rows: slice) -> tuple[Reals, Bools]:
@@ -27,10 +28,12 @@ class _NumpyMultiplier:
         return np.matmul(queries, self._items.T, out=out), self._marks[:size].reshape(shape)
 
     def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+        """The best products above the cut of each query."""
         products, mask = self._products(rows)
         return sift(products, cut, slack, keep, excluded, mask)
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """The number of products above each range, and the products in it."""
         products, mask = self._products(rows)
         return tally(products, low, high, excluded, mask)
 

@@ -68,6 +68,7 @@ class _ChosenRows(VectorRange):
     rows: Ints
 
     def place(self, row: int) -> str:
+        """The row of the file that this row of the choice is, for messages."""
         return f"{self.file}, row {self.rows[row]}"
 
 

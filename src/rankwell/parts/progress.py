@@ -25,7 +25,9 @@ class NotedProgress(Protocol):
 
     def __call__(self, name: str, done: int, total: int, /) -> None: ...  # noqa: D102
 
-    def noted(self, name: str, done: int, total: int, note: str, /) -> None: ...  # noqa: D102
+    def noted(self, name: str, done: int, total: int, note: str, /) -> None:
+        """Reports as a call does, with a note behind it."""
+        ...
 
 
 def share(done: int, total: int, unit: str) -> str:

@@ -23,6 +23,7 @@ def failure() -> RankwellError | None:
 
 class _Stream(RangeStream):
     def readinto(self, buffer: Any, /) -> int:
+        """Reads as its base does; an error is kept for `failure`, since DuckDB keeps but its text."""
         try:
             return super().readinto(buffer)
         except RankwellError as error:

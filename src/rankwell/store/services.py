@@ -128,6 +128,7 @@ class _Bucket:
         self._library, self._store, self._patient, self._scheme = library, store, patient, scheme
 
     def head(self, key: str) -> tuple[int, str] | None:
+        """Size and tag of an object by a request without content; None where there is none."""
         try:
             found = self._requested(lambda: self._library.head(self._store, key))
         except FileNotFoundError:
@@ -135,6 +136,8 @@ class _Bucket:
         return found["size"], _tag(found)
 
     def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+        """The bytes of a range. Raises Changed where size or tag is another, Failed for another range than requested."""
+
         def _get() -> bytes:
             found = self._library.get(self._store, key, options={"range": (start, stop)})
             if (found.meta["size"], _tag(found.meta)) != (seen.size, seen.tag):
@@ -149,12 +152,14 @@ class _Bucket:
             raise Changed from error
 
     def whole(self, key: str) -> bytes | None:
+        """The bytes of an object in one request; None where there is none."""
         try:
             return self._requested(lambda: bytes(self._library.get(self._store, key).bytes()))
         except FileNotFoundError:
             return None
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
+        """Key, size and tag of the objects of a folder whose names begin so."""
         if not begin:
             found = self._requested(lambda: self._library.list_with_delimiter(self._store, folder or None)["objects"])
         else:
@@ -171,6 +176,7 @@ class _Bucket:
         return found
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
+        """Writes an object; what has to be new by a conditional request, whose refusal is the answer false."""
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
         store = self._store if size <= _SMALL else self._patient
         # A condition holds for one request: what has to be new is not sent in pieces.
@@ -182,6 +188,7 @@ class _Bucket:
         return True
 
     def remove(self, key: str) -> None:
+        """Removes an object, if there is one."""
         with suppress(FileNotFoundError):
             self._requested(lambda: self._library.delete(self._store, key))
 
@@ -257,11 +264,14 @@ class _Hub:
         return found.path_in_repo, {"repo_id": found.repo_id, "repo_type": found.repo_type, "revision": found.revision}
 
     def head(self, key: str) -> tuple[int, str] | None:
+        """Size and hash of a file of a repository; None where there is none."""
         path, repository = self._place(key)
         found = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
         return next(((each.size, each.blob_id) for each in found if hasattr(each, "blob_id")), None)
 
     def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+        """The bytes of a range. Raises Changed where the file is gone, or has another size or hash after the request."""
+
         def _range() -> bytes:
             # With a size it asks for none, and without a cache it reads no more than the range.
             with self._files.open(key, "rb", size=seen.size, cache_type="none") as file:
@@ -277,12 +287,14 @@ class _Hub:
         return found
 
     def whole(self, key: str) -> bytes | None:
+        """The bytes of a file in one request; None where there is none."""
         try:
             return bytes(self._requested(lambda: self._files.cat_file(key)))
         except FileNotFoundError:
             return None
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:  # noqa: ARG002 - all of the folder
+        """Key, size and hash of all files of a folder."""
         path, repository = self._place(folder.rstrip("/"))
         try:
             found = self._requested(lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository)))
@@ -293,9 +305,11 @@ class _Hub:
         )
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
+        """Raises Refused: the Hub is only read."""
         raise Refused(_READ_ONLY)
 
     def remove(self, key: str) -> None:  # noqa: ARG002
+        """Raises Refused: the Hub is only read."""
         raise Refused(_READ_ONLY)
 
     def _requested(self, request: Callable[[], Any]) -> Any:

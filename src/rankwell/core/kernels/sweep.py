@@ -156,6 +156,7 @@ class _Loaded:
         self._multiplier, self._first = multiplier, -1
 
     def offer(self, found: RangeFindings, first: int, block: Block) -> bool:
+        """Loads a block, once while it stays the same, and hands it to a range of queries; the answer is that of `take`."""
         if first != self._first:
             self._multiplier.load(block.vectors)
             self._first = first

@@ -106,9 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: JudgingServer  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_GET(self) -> None:
+        """Answers a request to read, such as that of the page."""
         self._answer(self._read)
 
     def do_POST(self) -> None:
+        """Answers a request to write, such as that of a judgment."""
         self._answer(self._write)
 
     def _answer(self, act: Any) -> None:

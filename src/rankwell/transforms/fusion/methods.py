@@ -75,6 +75,7 @@ def condorcet(votes: Votes) -> Floats:
     weights: list[float] = votes.weights.tolist()
 
     def beaten(row: int, other: int) -> int:
+        """-1, 0 or 1: the sign of the majority of weights that rank the first item below the second."""
         margin = fsum(weight * ((a > b) - (a < b)) for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True))
         return (margin > 0) - (margin < 0)
 
