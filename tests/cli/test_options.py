@@ -13,8 +13,9 @@ import pytest
 from rich.console import Console
 
 from rankwell.cli import help as help_pages
+from rankwell.core.binding import bind
 from rankwell.core.catalogue import Words, command_function, command_summaries, find_command
-from rankwell.core.options import REQUIRED, Injected, InputData, MeasureNames, Option, arguments_of, bind, takes_options, texts_of
+from rankwell.core.options import REQUIRED, Injected, InputData, MeasureNames, Option, arguments_of, takes_options, texts_of
 from rankwell.errors import BadUsage, UnknownName
 
 COMMANDS = list(command_summaries())

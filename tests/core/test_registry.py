@@ -8,7 +8,8 @@ import pytest
 
 from rankwell import evaluate
 from rankwell.conventions import CONVENTIONS, find_convention
-from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure, split_names
+from rankwell.core.parameters import split_names
+from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure
 from rankwell.core.tables import Floats
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName

@@ -139,8 +139,9 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
 
 
 def _run_command(arguments: list[str]) -> int:
+    from rankwell.core.binding import bind
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
-    from rankwell.core.options import bind, files_to_write, overwriting
+    from rankwell.core.options import files_to_write, overwriting
     from rankwell.errors import BadUsage
 
     # All that read standard input know it by this name.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import load_object
 from rankwell.core.catalogue import suggest as suggest
 from rankwell.core.figures import FIGURES, find_figures
 from rankwell.core.figures import Better as Better
+from rankwell.core.parameters import check_value, given_parameters, read_value, split_names, write_value
 from rankwell.errors import BadUsage, UnknownName, flag, shown
 
 if TYPE_CHECKING:
@@ -180,9 +179,9 @@ class Measure(NamedTuple):
 
     def __str__(self) -> str:
         at = self.entry.at
-        inner = ",".join(f"{name}={_write(value)}" for name, value in self.given if name != at)
+        inner = ",".join(f"{name}={write_value(value)}" for name, value in self.given if name != at)
         ends = {name: value for name, value in self.given if name == at}
-        return self.name + (f"({inner})" if inner else "") + "".join(f"@{_write(value)}" for value in ends.values())
+        return self.name + (f"({inner})" if inner else "") + "".join(f"@{write_value(value)}" for value in ends.values())
 
     def with_parameters(self, **changes: Any) -> Measure:
         """The same measure with some parameters set. Raises UnknownName for a parameter that it does not have."""
@@ -208,7 +207,7 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     """
     level = re.fullmatch(_LEVEL, text.strip())
     if level is not None:
-        return _parse(level["text"], words).with_parameters(rel=_read(level["level"]))
+        return _parse(level["text"], words).with_parameters(rel=read_value(level["level"]))
     return _parse(text, words)
 
 
@@ -267,21 +266,8 @@ def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: 
     if at is not None:
         if entry.at is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
-        values[entry.at] = _read(at)
+        values[entry.at] = read_value(at)
     return _measure(entry, values, text)
-
-
-def given_parameters(inner: str, text: str) -> dict[str, Any]:
-    """The values of `name=value,…` in the brackets of a text. Raises BadUsage."""
-    found: dict[str, Any] = {}
-    for part in _split(inner):
-        key, equals, value = (each.strip() for each in part.partition("="))
-        if not equals:
-            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
-        if key in found:
-            raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
-        found[key] = _read(value)
-    return found
 
 
 def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:
@@ -291,7 +277,8 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
             raise IncompleteMeasure.of(entry, values, text, parameter.name)
-    checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
+    known = {name: each for name, each in entry.parameters.items() if name in values}
+    checked = {name: check_value(entry.name, each, values[name], text) for name, each in known.items()}
     return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
 
 
@@ -317,64 +304,6 @@ def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
     name = text.strip().partition("(")[0].partition("@")[0]
     others = [MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name and name != entry.name]
     return [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
-
-
-_LARGEST = 2**53 - 1
-_WORDS = {int: "an integer", float: "a number", bool: "True or False", str: "a string", NoneType: "None"}
-
-
-def _check(entry: MeasureEntry, parameter: inspect.Parameter, value: Any, text: str) -> Any:
-    """The value converted to the parameter's type. Raises BadUsage."""
-    options = () if get_origin(parameter.annotation) in (Literal, tuple) else get_args(parameter.annotation)
-    options = options or (parameter.annotation,)
-    for kind in options:
-        if kind is NoneType and value is None:
-            return None
-        if get_origin(kind) is Literal and isinstance(value, str) and value in get_args(kind):
-            return value
-        if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
-            return value
-        number = _number(value)
-        if kind is int and number is not None and number.is_integer() and abs(number) <= _LARGEST:
-            if parameter.name != "k" or number >= 1:
-                return int(number)
-        elif kind is float and number is not None:
-            return number
-        elif get_origin(kind) is tuple and isinstance(value, tuple) and _has_elements(value, get_args(kind)[0]):
-            return tuple(sorted(value)) if get_args(kind)[0] is not float else value
-    expected = (
-        "a positive integer"
-        if parameter.name == "k"
-        else " or ".join(
-            " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else _WORDS.get(kind, "pairs as in {1:3,2:9}")
-            for kind in options
-        )
-    )
-    shown = _write(value) if isinstance(value, tuple) else repr(value)
-    raise BadUsage(f"{parameter.name}={shown} in {text!r}: {entry.name} takes {expected}.")
-
-
-def _number(value: Any) -> float | None:
-    """The value as a finite float64, or None."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
-def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
-    """Whether all are finite numbers, or pairs of them, of which no two begin alike."""
-    if kind is float:
-        return all(_number(each) is not None for each in values)
-    pairs = all(isinstance(each, tuple) and len(each) == 2 and _has_elements(each, float) for each in values)
-    return pairs and len(dict(values)) == len(values)
-
-
-def split_names(text: str) -> list[str]:
-    """The measures in a text that separates them by blanks; blanks inside brackets separate nothing."""
-    return [part.strip() for part in _split(text, " ")]
 
 
 _OWN = re.compile(r"(?P<place>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?P<rest>$|[(@].*)")
@@ -409,46 +338,3 @@ def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> li
             raise
         return [f"{text}@{k}" for k in ks]
     return [text]
-
-
-def _split(text: str, separator: str = ",") -> list[str]:
-    """The parts between separators that stand outside brackets and quotes."""
-    parts, depth, quote, start = list[str](), 0, "", 0
-    for place, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        else:
-            depth += (letter in "{[(") - (letter in ")]}")
-            if letter == separator and depth == 0:
-                parts.append(text[start:place])
-                start = place + 1
-    return [part for part in [*parts, text[start:]] if part.strip()]
-
-
-_LONGEST = 3_000
-
-
-def _read(text: str) -> Any:
-    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a mapping or a list as a tuple."""
-    if len(text) > _LONGEST:
-        raise BadUsage(f"a parameter's value has {len(text)} characters, {text[:20]!r}…; at most {_LONGEST} are read.")
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
-    if isinstance(value, float) and not value and re.search(r"[1-9]", re.split("[eE]", text)[0]):
-        return text  # 1e-400 is not 0
-    if isinstance(value, dict):
-        # A key that is there twice has no single meaning.
-        return text if len(value) < len(_split(text[1:-1])) else tuple(value.items())
-    return tuple(value) if isinstance(value, (list, tuple)) else value
-
-
-def _write(value: Any) -> str:
-    if isinstance(value, tuple):
-        pairs = all(isinstance(each, tuple) and len(each) == 2 for each in value)
-        inner = ",".join(f"{_write(each[0])}:{_write(each[1])}" if pairs else _write(each) for each in value)
-        return f"{{{inner}}}" if pairs else f"[{inner}]"
-    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.registry import Catalogue, given_parameters, suggest
+from rankwell.core.parameters import given_parameters
+from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
 

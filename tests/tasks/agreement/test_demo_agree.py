@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rankwell import cli
+from rankwell.core.binding import bind
 from rankwell.core.catalogue import command_function, find_command
-from rankwell.core.options import bind
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.python_docs import Entry
 from rankwell.tasks.agreement.commands import demo_agree

@@ -12,8 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.core.binding import bind
 from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import Argument, arguments_of, bind, overwriting
+from rankwell.core.options import Argument, arguments_of, overwriting
 from rankwell.core.registry import suggest
 from rankwell.core.secrets import refuse_literal
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag

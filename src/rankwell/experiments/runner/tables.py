@@ -6,7 +6,8 @@ from functools import cached_property
 from math import fsum
 from typing import Any, NamedTuple
 
-from rankwell.core.registry import Better, split_names, suggest
+from rankwell.core.parameters import split_names
+from rankwell.core.registry import Better, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values

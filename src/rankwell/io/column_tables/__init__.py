@@ -25,19 +25,8 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import (
-    CSV,
-    JSONL,
-    PAR1,
-    PARQUET,
-    TSV,
-    ColumnTable,
-    Dialect,
-    has_runs,
-    on_disk,
-    opened,
-    opened_table,
-)
+from rankwell.io.column_tables.plain_files import on_disk
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, has_runs, opened, opened_table
 from rankwell.io.formats import Cuts, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns

@@ -14,7 +14,8 @@ from rankwell.core.tables.columns import choose_column, known_columns, parquet, 
 from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, item_ids
 from rankwell.errors import BadInput, BadScore
 from rankwell.io import connected, undamaged
-from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, glimpse, on_disk, opened_table
+from rankwell.io.column_tables.plain_files import on_disk
+from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, glimpse, opened_table
 from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
