@@ -320,7 +320,7 @@ class _BestItems(_Findings):
         patience = np.inf if space.double else _PATIENCE
         first, score = part.queries.start, task.score
         self._shortlist = Shortlist(
-            k, space, part.block.squares, lambda rows, columns: score(rows + first, columns), patience=patience
+            k, space, part.block.squares, lambda rows, items: score(rows + first, items), patience=patience
         )
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
