@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rankwell
+from benches import RUNS_ALONE, make_bench
 from commanding import with_fields
 from rankwell.cli import main
 from rankwell.commands.encode import encode
 from rankwell.commands.search import search
 from rankwell.parts import progress as progress_of_parts
-from rankwell.parts.progress import shown_progress
+from rankwell.parts.progress import share, shown_progress
 from rankwell.tasks.captions.commands.captions import captions
 from rankwell.tasks.runs.commands.evaluate import evaluate
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
@@ -76,6 +78,17 @@ def test_the_work_of_all_parts_is_what_a_dry_run_says(folder: Path, job: str):
         assert (found[1], found[3]) == (found[2], found[4])
         total += int(found[1] or 0) + round(1000 * float(found[3] or 0))
     assert total == pytest.approx(int(costs[COSTS[unit]].replace(",", "")), rel=0.006)
+
+
+def test_a_bench_shows_the_bytes_that_its_cells_read(tmp_path: Path):
+    bench, notes = make_bench(tmp_path / "inputs", RUNS_ALONE), Notes()
+    sizes = {path.stem: path.stat().st_size for path in (tmp_path / "inputs").rglob("*") if path.suffix in (".run", ".txt")}
+    total = sizes["low"] + sizes["high"] + 2 * sizes["qrels"]
+
+    rankwell.bench(bench, tmp_path / "out", executor="here", work=str(tmp_path / "work"), progress=notes)
+
+    last = [note for name, done, _, note in notes.lines if (name, done) == ("parts", 2)][-1]
+    assert last == f"{share(total, total, 'bytes')} of inputs"
 
 
 class Folder:

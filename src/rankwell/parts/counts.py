@@ -27,6 +27,8 @@ from rankwell.store import split_part
 _SECOND = "second"
 _MULTIPLIED = ("counts", "lists")
 """Comparisons of all queries with all items."""
+_LEAST_MULTIPLIED, _LEAST_READ = 1 << 33, 64 << 20
+"""Multiplications of a part of these, a quarter of a second, and bytes that others read, unless more parts are requested."""
 
 
 class WantedItems(NamedTuple):
@@ -62,7 +64,11 @@ def _grid(compared: Compared, limits: Limits) -> PartGrid:
         what = f"the queries have {found} dimensions, the items {dimensions}"
         raise BadInput(f"{compared.table(which.queries).shown}: {what}; both come from one model.")
     state = 8 * dimensions + (24 * width(which.width) if which.what == "lists" else 64 * which.width)
-    grid = PartGrid.of(compared.n_queries, compared.n_items, state=state, row=row, depth=which.width, limits=limits)
+    # Shards have 1,000 items per `depth`: as many as keep a processor busy for a moment.
+    n = compared.n_queries
+    least = _LEAST_MULTIPLIED // max(1, n * dimensions) if which.what in _MULTIPLIED else _LEAST_READ // max(1, row)
+    depth = max(which.width, -(-least // 1000))
+    grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
     return compared.whole_groups(grid)
 
 

@@ -206,6 +206,32 @@ def test_a_dry_run_names_the_parts_of_both_rounds_and_writes_nothing(files: Path
 
 
 @pytest.mark.parametrize(
+    ("executor", "dimensions", "captions", "parts"),
+    [
+        ("array", 4, 40, ("3", "2")),
+        ("array", 512, 40, ("13", "2")),
+        ("array", 512, 4000, ("13", "44")),
+        ("processes:2", 512, 4000, ("9", "8")),
+    ],
+)
+def test_parts_of_a_cluster_are_worth_a_process(
+    tmp_path: Path, executor: str, dimensions: int, captions: int, parts: tuple[str, str]
+):
+    for name, rows in (("q.npy", captions), ("g.npy", 200_000)):
+        with (tmp_path / name).open("wb") as stream:  # with holes, which are not read
+            header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimensions)}
+            np.lib.format.write_array_header_1_0(stream, header)
+            stream.truncate(stream.tell() + 4 * rows * dimensions)
+    (tmp_path / "positives.json").write_text(json.dumps([[caption] for caption in range(captions)]))
+    places = {"queries": str(tmp_path / "q.npy"), "gallery": str(tmp_path / "g.npy")}
+
+    output = with_fields(command)(**places, positives=str(tmp_path / "positives.json"), dry_run=True, executor=executor)
+
+    costs = dict(line.rsplit(None, 1) for line in output.text.splitlines())
+    assert (costs["parts"], costs["parts of a second round"]) == parts
+
+
+@pytest.mark.parametrize(
     ("name", "row", "value", "error", "message"),
     [
         ("g.npy", 38, np.nan, BadScore, r"item vectors, .*g\.npy, row 38: number 0 is nan"),

@@ -198,6 +198,25 @@ def test_costs_are_shown_before_any_work(folder: Path):
     assert not Path("work").exists()
 
 
+@pytest.mark.parametrize(("least", "parts"), [(16 << 20, "1"), (6000, "3"), (2000, "9")])
+def test_an_array_has_parts_that_are_worth_a_process(folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, parts: str):
+    write("scattered")
+    monkeypatch.setattr("rankwell.tasks.runs.run_plan._LEAST", least)
+
+    shown = with_fields(command)("qrels.txt", "scattered", dry_run=True, executor="array").text.splitlines()
+
+    assert 18_000 <= sum(each.stat().st_size for each in Path("scattered").iterdir()) < 20_000
+    assert shown[0].split()[-1] == parts
+
+
+def test_a_plan_of_one_part_is_named_as_one(folder: Path):
+    write("scattered")
+    planned, again = (with_fields(command)("qrels.txt", "scattered", executor="array", work="work") for _ in range(2))
+
+    assert planned.notes == ("work has the plan of 1 part; submit it, then run this command again.",)
+    assert again.notes == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
+
+
 # ---- mistakes --------------------------------------------------------------------------------------------------------------
 
 

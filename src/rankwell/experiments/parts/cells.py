@@ -16,7 +16,7 @@ from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import PlannedCell, changes, key_of
 from rankwell.experiments.runner.planning import CommandCells, CommandWork, cell_recipe, command_of, evaluate_cell, write_record
 from rankwell.io.result_folder import MANIFEST
-from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
 from rankwell.parts.work import WorkFolder
@@ -186,4 +186,16 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> PlacedCel
     return PlacedCells(dict(zip(inputs.boundaries, absolute, strict=True)), folder.absolute())
 
 
-KINDS.add("cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge))
+def _amounts(inputs: PartInputs) -> Amounts:
+    """Bytes of the files and folders that each cell reads: cells of larger inputs take longer."""
+    folder = Path(inputs.options["file"]).parent
+    sizes = {name: _size(folder / name) for _, made in inputs.options["cells"] for name in made["inputs"]}
+    return Amounts("bytes of inputs", [sum(sizes[name] for name in made["inputs"]) for _, made in inputs.options["cells"]])
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+KINDS.add("cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts))

@@ -20,8 +20,8 @@ from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
 
 _GROWTH = 16
 """Bytes of memory for a byte of a run, where its rows are counted once more."""
-
-
+_LEAST = 16 << 20
+"""Bytes of a part, unless more parts are requested: below, the start of a process outweighs the rows."""
 _UNDIVIDED = 1.25
 """The size of a file, in parts, from which on it is divided."""
 
@@ -172,14 +172,15 @@ def files_of(options: Mapping[str, Json]) -> dict[str, Path]:
 
 
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Ranges of about as many bytes; a file that cannot be divided belongs to the part in which its middle lies."""
+    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part in which its middle lies."""
     if limits.shards is not None and limits.shards < 1:
         raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
     notes: list[list[str]] = [[] for _ in options["runs"]]
     files = [each for run, own in enumerate(notes) for each in _files_of_run(options, run, own)]
     sizes = [Path(file.path).stat().st_size for file in files]
     total, begin = sum(sizes), 0
-    wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), 2 * limits.workers)
+    usual = max(1, min(2 * limits.workers, total // _LEAST))
+    wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), usual)
     parts: list[list[list[int | None]]] = [[] for _ in range(wanted)]
     for number, size in enumerate(sizes):
         for part, shard in _shards(files[number], number, range(begin, begin + size), total, wanted):
