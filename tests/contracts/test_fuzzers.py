@@ -1,6 +1,9 @@
 """The contract of fuzzers: every reader of a registry has one, and its valid files are read as the plain parser reads them."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -54,3 +57,17 @@ def test_changed_json_has_an_end():
     text = json.dumps({"a": [{"b": [1, 2, {"c": "x" * 3000}]}, [3, [4]]], "d": {"e": []}})
 
     assert all(change_json(Random(seed), text) for seed in range(300))
+
+
+def test_the_process_of_other_libraries_ends_and_leaves_no_file_open(tmp_path: Path):
+    (tmp_path / "a.npy").write_bytes(b"not an array")
+    code = "from pathlib import Path; from fuzzing import Refused; from fuzzing.reference import ask\n"
+    code += "try:\n ask('numpy', Path('a.npy'))\nexcept Refused:\n print('refused')"
+    tools = str(Path(__file__).parents[2] / "tools")
+    line = [sys.executable, "-W", "always::ResourceWarning", "-c", code]
+
+    done = subprocess.run(
+        line, cwd=tmp_path, env={**os.environ, "PYTHONPATH": tools}, capture_output=True, encoding="utf-8", timeout=60
+    )
+
+    assert (done.stdout, done.stderr) == ("refused\n", "")

@@ -1,5 +1,6 @@
 """The reference libraries of binary formats in a process of their own, which may crash: python -m fuzzing.reference"""
 
+import atexit
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ def ask(library: str, path: Path) -> Any:
     """A file's content as a library reads it. Raises Refused where it raises, and Undecided where it crashes or takes long."""
     global _process
     if _process is None or _process.poll() is not None:
+        _end()
         _process = subprocess.Popen(
             [sys.executable, "-m", "fuzzing.reference"],
             cwd=Path(__file__).parents[1],
@@ -35,6 +37,15 @@ def ask(library: str, path: Path) -> Any:
     if "error" in found:
         raise Refused(found["error"])
     return found["found"]
+
+
+@atexit.register
+def _end() -> None:
+    """Ends the process, if there is one, and closes its streams."""
+    if _process is not None:
+        _process.kill()
+        with _process:
+            pass
 
 
 def _shown(array: Any) -> dict[str, Any]:
