@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.core.tables import Values
-from rankwell.core.tables.printing import figure, p_value
+from rankwell.core.tables import Values, figure, p_value
 from rankwell.evaluation.results import Results
 from rankwell.report import Document, render, summary_grid
 from rankwell.report.charts import CHARTS, ChartData

@@ -12,7 +12,7 @@ import rankwell
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs

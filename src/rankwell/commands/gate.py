@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
-from rankwell.core.tables import Values
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Values, figure
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
 from rankwell.experiments import requirements
 from rankwell.experiments.comparison import Origin, compare_values

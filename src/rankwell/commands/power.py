@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Floats, figure
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.experiments.comparison.folders import from_folders, split_name
 from rankwell.experiments.comparison.matrices import QuerySystemMatrix, align_values

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Bools, Floats, Ints, figure
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.linear import LinearMeasure

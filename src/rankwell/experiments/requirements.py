@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
-from rankwell.core.tables.printing import figure as figure_text
+from rankwell.core.tables import figure as figure_text
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.experiments.comparison.matrices import exact_name
 from rankwell.experiments.toml_tables import TomlTable

@@ -14,8 +14,7 @@ import numpy as np
 
 from rankwell.core.display import DISPLAYS, Heading
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import ValueRows
-from rankwell.core.tables.printing import MISSING, figure, p_value
+from rankwell.core.tables import MISSING, ValueRows, figure, p_value
 from rankwell.errors import printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankwell.core.display import Heading
-from rankwell.core.tables.printing import MISSING, figure, p_value
+from rankwell.core.tables import MISSING, figure, p_value
 from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, visible
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text

@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
-from rankwell.core.tables import Floats, Ints, Summary, Unit, Values
-from rankwell.core.tables.printing import rounded
+from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval, student_quantile
 

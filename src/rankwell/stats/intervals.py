@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.resamples import MANY
-from rankwell.core.tables import Floats
-from rankwell.core.tables.printing import rounded
+from rankwell.core.tables import Floats, rounded
 
 RANGES = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
 """The least and the largest value of a unit."""

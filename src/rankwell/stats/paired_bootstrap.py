@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.printing import rounded
+from rankwell.core.tables import Floats, Ints, rounded
 from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
 from rankwell.stats.intervals import Deviations, percentile_interval
 

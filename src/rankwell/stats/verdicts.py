@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from rankwell.core.tables.printing import figure, p_text
+from rankwell.core.tables import figure, p_text
 
 Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import Values
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Values, figure
 from rankwell.report import Row, visible
 from rankwell.store import write_bytes, write_text
 

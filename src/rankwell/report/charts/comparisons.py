@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Values
-from rankwell.core.tables.printing import figure, p_text
+from rankwell.core.tables import Values, figure, p_text
 from rankwell.report import Row, charts
 from rankwell.report.charts import ACCENT, INK, QUIET, STEP, ChartData
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from itertools import compress, zip_longest
 
-from rankwell.core.tables.printing import MISSING
+from rankwell.core.tables import MISSING
 from rankwell.report import Document, Grid, PrintedFigure, Terminal, folded, grids, output, styled, visible, width_of
 from rankwell.report.rules import rules_line
 

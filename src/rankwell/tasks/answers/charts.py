@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import report
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Bools, Floats, figure
 from rankwell.evaluation.results import Results
 from rankwell.report import Row
 from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, layer, nice_edges, page, quantity, write_chart

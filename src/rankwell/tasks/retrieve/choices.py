@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.core.tables.printing import figure as figure_text
+from rankwell.core.tables import figure as figure_text
 from rankwell.experiments.fusion.trials import draw_folds
 from rankwell.stats.bounded_means import exceeds_p, lower_bound
 from rankwell.stats.multiple_comparisons import fixed_sequence, holm

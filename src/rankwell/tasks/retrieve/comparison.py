@@ -7,8 +7,7 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.display import Heading
-from rankwell.core.tables import Floats, Values
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Floats, Values, figure
 from rankwell.stats.bounded_means import interval
 from rankwell.tasks.retrieve import choices
 from rankwell.tasks.retrieve.choices import BestSettings, CheapestSetting

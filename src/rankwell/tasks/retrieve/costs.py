@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.figures import FIGURES
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import Measurement

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Floats, figure
 from rankwell.report import PrintedFigure, Row
 from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreement, confusion
 from rankwell.stats.trend import trend

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Floats, Ints, figure
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.report import PrintedFigure, Row

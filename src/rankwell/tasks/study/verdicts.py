@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rankwell.core.tables import Unit
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import Unit, figure
 from rankwell.report import Row
 from rankwell.stats.query_sample import FEWEST_QUERIES
 from rankwell.tasks.study.estimation import StudyEstimate

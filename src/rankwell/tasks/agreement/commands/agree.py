@@ -9,7 +9,7 @@ from typing import Annotated
 from rankwell import report
 from rankwell.core.display import Heading
 from rankwell.core.options import Option
-from rankwell.core.tables.printing import MISSING, figure
+from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.execution import PartOptions

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankwell import report
 from rankwell.core.display import Heading
-from rankwell.core.tables.printing import MISSING, figure
+from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, report
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.charts import write_chart
 from rankwell.report.line_charts import parameter_chart

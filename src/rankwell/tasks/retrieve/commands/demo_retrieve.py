@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.commands.report import page_lines
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
 from rankwell.media.python_needs import read_judgments, read_needs

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from rankwell import report
 from rankwell.core.options import Input
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, RankwellError
 from rankwell.evaluation.results import Results
 from rankwell.report.drafts import drafting, refuse_unclaimed

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rankwell import report
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.errors import BadInput, NothingToEvaluate, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output

@@ -4,7 +4,7 @@ import sys
 from itertools import combinations
 
 from rankwell import report
-from rankwell.core.tables.printing import figure
+from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.report.present import FormatOption, InputPlace, Output
 from rankwell.tasks.study.answers import StudyAnswers
