@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rankwell
 from commanding import with_fields
 from rankwell.cli import main
 from rankwell.commands.part import part
 from rankwell.commands.search import search
+from rankwell.errors import Unfinished
 
 VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
 
@@ -84,6 +86,24 @@ def test_the_status_lists_what_failed_with_its_error_and_what_is_damaged(work: P
     assert "has changed since the plan was written" in lines[2]
     assert "part-00001.npy has 0 bytes, its record says 368" in lines[3]
     assert lines[4] == "missing  1-8"
+
+
+def test_the_status_counts_the_second_round(tmp_path: Path):
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "runs").mkdir()
+    for number, item in enumerate("abc"):
+        (tmp_path / "runs" / f"{number}.run").write_text(f"q Q0 {item} 1 {number} t\n")
+    given = {"executor": "array", "work": str(tmp_path / "work"), "shards": 3}
+    for index in range(3):
+        with pytest.raises(Unfinished):
+            rankwell.evaluate(tmp_path / "qrels.txt", str(tmp_path / "runs"), **given)
+        part(str(tmp_path / "work"), index)
+        assert "second  " not in part(str(tmp_path / "work"), status=True).text
+    with pytest.raises(Unfinished):
+        rankwell.evaluate(tmp_path / "qrels.txt", str(tmp_path / "runs"), **given)
+    part(str(tmp_path / "work" / "second"), 1)
+
+    assert part(str(tmp_path / "work"), status=True).text.endswith("work/second: 1 of 3 done, missing 0,2\n")
 
 
 def test_a_part_of_a_killed_process_is_not_running(work: Path):

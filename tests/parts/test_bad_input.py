@@ -449,7 +449,14 @@ def test_inputs_that_no_part_can_use_are_one_sentence(room: Room, job: str, case
     [
         ("search", ["-k", "0"], r"k is 0; a search is for one item or more|-k.*0"),
         ("search", ["--shards", "0"], r"--shards 0; expected an integer from 1 to 1000000"),
-        ("search", ["--memory", "10"], r"--memory 10: one vector and one list take \d+ bytes; give more"),
+        (
+            "search",
+            ["--memory", "10"],
+            r"--memory 10: a vector takes \d+ bytes, a query with its list \d+, each of one half; give \d+ or more",
+        ),
+        ("search", ["--memory", ""], r"--memory '': expected a size such as 500M or 8G"),
+        ("search", ["--executor", ""], r"unknown executor ''"),
+        ("search", ["--device", "cpu"], r"--device cpu: the backend numpy uses processors; name --backend torch"),
         ("search", ["--memory", "much"], r"--memory 'much': expected a size such as 500M or 8G"),
         ("search", ["--executor", "proceses"], r"did you mean 'processes'"),
         ("search", ["--executor", "processes:0"], r"expected a positive integer behind the colon, as in processes:4"),

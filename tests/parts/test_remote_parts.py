@@ -239,7 +239,7 @@ def test_a_shard_that_is_gone_or_new_is_other_work(s3: Bucket, queries: Path, tm
         search(place, queries, shards=2, work=work)
     s3.put("gallery/part-2.npy", npy(VECTORS[1700:]))
     s3.put("gallery/part-3.npy", npy(VECTORS[:1]))
-    with pytest.raises(BadUsage, match=r"part-3\.npy has changed \(was not an input\)"):
+    with pytest.raises(BadUsage, match=r"part-3\.npy was not an input"):
         search(place, queries, shards=2, work=work)
 
 

@@ -4,6 +4,7 @@ import os
 
 from rankwell.errors import BadUsage, printable, shown
 from rankwell.executors import slurm_ranges
+from rankwell.parts.execution import second_round
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
 from rankwell.parts.work import PartStates, WorkFolder
@@ -29,7 +30,12 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
         if index is not None:
             raise BadUsage(f"--status shows all parts; leave out {index}.")
         found = WorkFolder(work, read_plan(work))
-        return Output("\n".join(_lines(found.states(verified=found.place.is_local), found.plan.parts)) + "\n")
+        lines = _lines(found.states(verified=found.place.is_local), found.plan.parts)
+        if (second := second_round(found)) is not None:
+            states = second.states()
+            counts = f"{len(states.done)} of {second.plan.parts} done, missing {slurm_ranges(states.missing) or 'none'}"
+            lines.append(f"second   {second.place.name}: {counts}")
+        return Output("\n".join(lines) + "\n")
     if index is None:
         read_plan(work)  # a folder without a plan is refused before a missing index
         index = _number_of_job()

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.errors import BadUsage, Unfinished, kind_of
+from rankwell.errors import BadUsage, Unfinished, flag, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.formats import written_format
@@ -157,6 +157,9 @@ def search_files(
     """
     if (options.base_groups is None) != (options.query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+    if options.device is not None and options.backend != "torch":
+        what = f"{flag('--device', options.device)}: the backend {options.backend} uses processors"
+        raise BadUsage(f"{what}; name {flag('--backend', 'torch')}, or leave it out.")
     if parts.is_used:
         words = ["rankwell", "search", str(base)[:200], str(queries)[:200], "-k", str(options.k), "--metric", options.metric]
         return carry_out("search", _part_options(base, queries, options), parts, shlex.join(words), progress, use)

@@ -5,7 +5,7 @@ A kind of part is one file, here or in `parts/` of experiments or of a task; not
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -83,7 +83,7 @@ class PartKind:
     merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
     the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
-    every part, for progress.
+    every part, for progress. derived: options that no user has typed, with what differs where their values do.
     """
 
     name: str
@@ -95,6 +95,7 @@ class PartKind:
     check: Callable[[Mapping[str, Json]], None] | None = None
     second: Callable[[PartInputs, Sequence[Path], Path], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
+    derived: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -14,6 +14,8 @@ from rankwell.parts.comparing import PartTable
 from rankwell.parts.lists import write_array
 from rankwell.parts.places import draft_beside, file_digest, write_draft
 from rankwell.parts.plans import PLAN, file_of_part
+from rankwell.parts.vectors import has_ranges
+from rankwell.store import refuse_blocked
 
 _FOLDER = ".arrays"
 
@@ -36,11 +38,12 @@ class PartArrays:
         return str(file)
 
     def table(self, table: Embeddings, place: Any) -> PartTable:
-        """A table that parts read in ranges: the file itself, or a copy of what can only be read whole, or is in memory."""
+        """A table that parts read in ranges: its files, or a copy of what can only be read whole, or is in memory."""
         if not isinstance(place, (str, Path)):
             return PartTable(self.keep(table.vectors), "embeddings in memory")
         file = file_of_part(place)
-        return PartTable(file if isinstance(table.vectors, np.memmap) else self.keep(table.vectors), file)
+        is_ranged = isinstance(table.vectors, np.memmap) and has_ranges(file)
+        return PartTable(file if is_ranged else self.keep(table.vectors), file)
 
     def forget(self) -> None:
         """Removes new arrays of which no plan is in the folder."""
@@ -54,6 +57,7 @@ class PartArrays:
 @contextmanager
 def arrays_of(folder: Path) -> Generator[PartArrays]:
     """The arrays of a work folder; where the block fails before there is a plan, nothing is left of them."""
+    refuse_blocked(folder, folder=True)
     was_there = folder.is_dir()
     arrays = PartArrays(folder)
     try:

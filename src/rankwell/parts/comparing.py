@@ -18,10 +18,12 @@ from rankwell.neighbours import RankTargets, search
 from rankwell.neighbours.positive_counts import WantedPairs, by_vectors, count_groups_among, count_pairs
 from rankwell.parts import Json
 from rankwell.parts.lists import PartGrid, lists_of
-from rankwell.parts.vectors import VectorRange, checksum, mapped, read_range
+from rankwell.parts.vectors import VectorFiles, VectorRange, checksum, read_range
 
 PRINT = 16
 """Bytes of a row's print."""
+_PAIRS = 1 << 14
+"""Pairs that are scored at a time where their vectors are chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class PartComparison:
 
 
 class PartTable(NamedTuple):
-    """A table of vectors that parts read in ranges. place: an absolute path. shown: its name in messages."""
+    """A table of vectors that parts read in ranges. place: an absolute path, or an address. shown: its name in messages."""
 
     place: str
     shown: str
@@ -68,17 +70,21 @@ class _ChosenRows(VectorRange):
     rows: Ints
 
     def place(self, row: int) -> str:
-        """The row of the file that this row of the choice is, for messages."""
-        return f"{self.file}, row {self.rows[row]}"
+        """The row of the file, or of the shard, that this row of the choice is, for messages."""
+        shard = None if self.files is None else self.files.shard(int(self.rows[row]))
+        return f"{self.file}, row {self.rows[row]}" if shard is None else shard
 
 
 class Compared:
-    """A comparison with the tables and arrays that it names. options: those of the kind `counts`."""
+    """A comparison with the tables and arrays that it names.
 
-    def __init__(self, options: Mapping[str, Json], comparison: PartComparison) -> None:
+    options: those of the kind `counts`. known: what `VectorFiles.described` has returned for each table.
+    """
+
+    def __init__(self, options: Mapping[str, Json], comparison: PartComparison, known: Mapping[str, Json]) -> None:
         self.is_of = comparison
         self.metric: Metric = options["metric"]
-        self._options = options
+        self._options, self._known = options, known
         self._digests: dict[str, str] = {}
 
     def array(self, name: str) -> NDArray[Any]:
@@ -89,10 +95,15 @@ class Compared:
         """A table."""
         return PartTable(*self._options["tables"][name])
 
+    def files(self, name: str) -> VectorFiles:
+        """The files of a table."""
+        return VectorFiles(self.table(name).place, self._known[name])
+
     def shape(self, name: str) -> tuple[int, int, int]:
         """The number of a table's vectors, that of their dimensions, and the bytes of one."""
-        vectors = mapped(self.table(name).place).vectors
-        return len(vectors), vectors.shape[1], vectors.shape[1] * vectors.dtype.itemsize
+        files = self.files(name)
+        rows, dimensions = files.shape
+        return rows, dimensions, dimensions * files.dtype.itemsize
 
     @property
     def n_queries(self) -> int:
@@ -112,10 +123,15 @@ class Compared:
         return slice(*np.searchsorted(owner, [queries.start, queries.stop]).tolist())
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
-        """(pairs,) the exact scores of pairs, whose vectors are read where they are."""
-        mine, theirs = (mapped(self.table(name).place).vectors for name in (self.is_of.queries, self.is_of.items))
+        """(pairs,) the exact scores of pairs, of which the vectors alone are read."""
+        mine, theirs = self.files(self.is_of.queries), self.files(self.is_of.items)
         rows = self.array(self.is_of.rows)[owner] if self.is_of.rows else owner
-        return score_pairs(mine, theirs, rows, items, self.metric)
+        scores = np.empty(len(owner))
+        for start in range(0, len(owner), _PAIRS):
+            block = slice(start, start + _PAIRS)
+            (of_mine, one), (of_theirs, other) = (np.unique(each[block], return_inverse=True) for each in (rows, items))
+            scores[block] = score_pairs(mine.chosen(of_mine), theirs.chosen(of_theirs), one, other, self.metric)
+        return scores
 
     def whole_groups(self, grid: PartGrid) -> PartGrid:
         """The grid with ranges of items, in the order of their groups, that divide no group."""
@@ -133,7 +149,7 @@ class Compared:
 
     def _read(self, name: str, rows: slice, ids: Sequence[str] | None = None) -> VectorRange:
         place, shown = self.table(name)
-        found, digest = read_range(place, rows, ids)
+        found, digest = read_range(place, rows, ids, self._known[name])
         self._digests[f"{name} {rows.start}-{rows.stop}"] = digest
         return replace(found, file=shown)
 
@@ -142,10 +158,10 @@ class Compared:
         first = int(rows[0]) if len(rows) else 0
         if np.array_equal(rows, np.arange(first, first + len(rows))):
             return self._read(name, slice(first, first + len(rows)))
-        place, shown = self.table(name)
-        vectors = np.ascontiguousarray(mapped(place).vectors[rows])
+        files = self.files(name)
+        vectors = files.chosen(rows)
         self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(vectors)
-        return _ChosenRows(None, vectors, file=shown, rows=rows)
+        return _ChosenRows(None, vectors, file=self.table(name).shown, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
         own = self.is_of.own
@@ -227,7 +243,8 @@ class Compared:
         depth = min(self.is_of.width, theirs.n)
         order = None if places is None else np.argsort(places[items])
         if order is not None:
-            theirs = _ChosenRows(None, theirs.vectors[order], file=theirs.file, rows=order + items.start)
+            rows = order + items.start
+            theirs = _ChosenRows(None, theirs.vectors[order], file=theirs.file, files=theirs.files, rows=rows)
         found = search(mine, theirs, k=max(depth, 1), **self._exclusion(queries, items))
         positions = found.positions if order is None else np.where(found.positions >= 0, order[found.positions], -1)
         return lists_of(positions, found.scores, items.start, depth)

@@ -22,7 +22,7 @@ from rankwell.parts.arrays import PartArrays
 from rankwell.parts.comparing import Compared, PartComparison
 from rankwell.parts.lists import PartGrid, merged_lists, write_array
 from rankwell.parts.plans import read_plan
-from rankwell.store import split_part
+from rankwell.parts.vectors import VectorFiles, files_of, named_files
 
 _SECOND = "second"
 _MULTIPLIED = ("counts", "lists")
@@ -46,15 +46,17 @@ class WantedItems(NamedTuple):
         return cls(right, np.flatnonzero(right.is_best(scores)) if best else np.arange(len(scores)), scores)
 
 
-def _comparisons(options: Mapping[str, Json], which: str) -> list[Compared]:
+def _comparisons(options: Mapping[str, Json], which: str, known: Mapping[str, Json]) -> list[Compared]:
     listed = options[which] if which == "first" else [each["comparison"] for each in options[which]]
-    return [Compared(options, PartComparison(**each)) for each in listed]
+    return [Compared(options, PartComparison(**each), known) for each in listed]
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
-    """The tables, and the arrays beside the parts."""
-    tables = {name: Path(split_part(place)[0]) for name, (place, _) in options["tables"].items()}
-    return tables | {f"array {name}": Path(place) for name, place in options["arrays"].items()}
+def _files(options: Mapping[str, Json]) -> dict[str, str]:
+    """The files of the tables, and the arrays beside the parts."""
+    found: dict[str, str] = {}
+    for name, (place, _) in options["tables"].items():
+        found |= named_files(name, files_of(place))
+    return found | {f"array {name}": place for name, place in options["arrays"].items()}
 
 
 def _grid(compared: Compared, limits: Limits) -> PartGrid:
@@ -69,12 +71,13 @@ def _grid(compared: Compared, limits: Limits) -> PartGrid:
     least = _LEAST_MULTIPLIED // max(1, n * dimensions) if which.what in _MULTIPLIED else _LEAST_READ // max(1, row)
     depth = max(which.width, -(-least // 1000))
     grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
-    return compared.whole_groups(grid)
+    return compared.whole_groups(grid) if which.members else grid.ending_at(compared.files(which.items).breaks)
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """The parts of all comparisons of the first round; the costs are those of both."""
-    first, then = ([(each, _grid(each, limits)) for each in _comparisons(options, which)] for which in ("first", "then"))
+    known = {name: VectorFiles(place).described for name, (place, _) in options["tables"].items()}
+    first, then = ([(each, _grid(each, limits)) for each in _comparisons(options, which, known)] for which in ("first", "then"))
     costs: dict[str, int | str] = {"parts": sum(grid.parts for _, grid in first)}
     if then:
         costs["parts of a second round"] = sum(grid.parts for _, grid in then)
@@ -93,7 +96,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
         "multiplications": sum(n * each.shape(each.is_of.items)[1] for n, (each, _) in zip(products, both, strict=True)),
         "bytes read": read,
     }
-    return Cut(sum(grid.parts for _, grid in first), [grid._asdict() for _, grid in first], costs)
+    return Cut(sum(grid.parts for _, grid in first), {"grids": [grid._asdict() for _, grid in first], "files": known}, costs)
 
 
 def _products(part: tuple[Compared, PartGrid]) -> int:
@@ -104,7 +107,8 @@ def _products(part: tuple[Compared, PartGrid]) -> int:
 def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
     """The comparisons of a round with their grids and the number of their first parts."""
     start = 0
-    for compared, bounds in zip(_comparisons(inputs.options, "first"), inputs.boundaries, strict=True):
+    grids, known = inputs.boundaries["grids"], inputs.boundaries["files"]
+    for compared, bounds in zip(_comparisons(inputs.options, "first", known), grids, strict=True):
         grid = PartGrid(**bounds)
         yield compared, grid, start
         start += grid.parts
@@ -118,7 +122,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
 
 def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRound | None:
     """The counts of pairs that are known now, or whose scores are."""
-    options = inputs.options
+    options, files_known = inputs.options, inputs.boundaries["files"]
     if not options["then"]:
         return None
     found = dict[int, Any]()
@@ -134,7 +138,8 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRo
         if compared.is_of.what == "scores":
             known = _scores_known(compared, found[source], each)
         else:
-            known = _pairs_known(Compared(options, PartComparison(**which)), found[source][0][:, : each["depth"]])
+            other = Compared(options, PartComparison(**which), files_known)
+            known = _pairs_known(other, found[source][0][:, : each["depth"]])
         for name, array in known.items():
             arrays[f"{name} {number}"] = kept.keep(array)
             which = {**which, name: f"{name} {number}"}
@@ -206,7 +211,20 @@ def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("products", found)
 
 
-KINDS.add(
+_COMPARISONS = "what is compared differs (models, directions, protocols, ties, measures, or whether first items are kept)"
+_KIND = PartKind(
     "counts",
-    PartKind("counts", "Ranks of given items among embeddings", _files, _cut, _part, _merge, second=_second, amounts=_amounts),
+    "Ranks of given items among embeddings",
+    _files,
+    _cut,
+    _part,
+    _merge,
+    second=_second,
+    amounts=_amounts,
+    derived={
+        "arrays": "the rows that are compared differ (positives, mask, sample, labels, or the order of ties)",
+        "first": _COMPARISONS,
+        "then": _COMPARISONS,
+    },
 )
+KINDS.add("counts", _KIND)

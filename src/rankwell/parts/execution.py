@@ -13,7 +13,7 @@ from rankwell.errors import BadUsage, Unfinished, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
-from rankwell.parts.plans import input_files, open_plan
+from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
 from rankwell.parts.progress import Progress
 from rankwell.parts.running import complete, merged
 from rankwell.parts.signs import check_stall
@@ -109,9 +109,9 @@ def carry_out(
     plan of other work, or one that another process works on, and the first error of a part.
     """
     kind = KINDS[name]
-    executor, address = find_executor(choices.executor or "here")
+    executor, address = find_executor("here" if choices.executor is None else choices.executor)
     _reject_unused(executor, choices)
-    limits = Limits(memory_size(choices.memory or "2G"), executor.workers(address), choices.shards)
+    limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
@@ -157,6 +157,14 @@ def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     return [WorkFolder(place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0])]
 
 
+def second_round(work: WorkFolder) -> WorkFolder | None:
+    """The folder of the second round of some work, where it has a plan."""
+    if not work.place.is_local or not (work.place.folder / _SECOND / PLAN).is_file():
+        return None
+    place = place_of(work.place.folder / _SECOND)
+    return WorkFolder(place, read_plan(place))
+
+
 def _shown(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
@@ -172,7 +180,7 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
             )
         yield place_of(work)
         return
-    executor, address = find_executor(choices.executor or "here")
+    executor, address = find_executor("here" if choices.executor is None else choices.executor)
     if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
         raise BadUsage(f"{flag('--executor', choices.executor)} needs {flag('--work')}: a folder that all machines see.")
     with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:

@@ -35,7 +35,10 @@ class PartGrid(NamedTuple):
         """
         half = limits.memory // 2
         if half < max(row, state):
-            raise BadUsage(f"{flag('--memory', limits.memory)}: one vector and one list take {row + state} bytes; give more.")
+            what = (
+                f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its list {state}, each of one half"
+            )
+            raise BadUsage(f"{what}; give {2 * max(row, state)} or more.")
         least = -(-items * row // half)
         usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
         shards = usual if limits.shards is None else limits.shards

@@ -4,9 +4,11 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from os.path import commonprefix, normpath
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from rankwell.store import refuse_blocked, refuse_irregular, remote, remote_url
 PLAN = "plan.json"
 _FORMAT = 1
 _AT_ONCE = 16
+_LONG = 40
+"""Characters of a text in messages; of longer ones that differ, what is before is left out."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,15 @@ _ANEW = "restore it, or name another work folder"
 
 
 def file_of_part(place: str | Path) -> str:
-    """The name of an input that every machine can read: an absolute path, or the address of an object."""
-    return remote_url(place) or str(Path(place).absolute())
+    """The name of an input that every machine can read: an absolute path, without `..`, or the address of an object."""
+    if (url := remote_url(place)) is not None:
+        return url
+    path = Path(place).absolute()
+    plain = normpath(path)
+    with suppress(OSError):  # behind a link of a folder, `..` is not the folder before it
+        if ".." in path.parts and path.samefile(plain):
+            return plain
+    return str(path)
 
 
 def input_files(kind: PartKind, options: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
@@ -182,22 +193,47 @@ def _same_plan(
     plan: Plan, folder: str, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
 ) -> Plan:
     plan.refuse_other_version()
-    differing = [] if plan.kind == kind.name else [f"its work is {plan.kind}, this is {kind.name}"]
-    if not differing:
-        names = sorted({*plan.options, *options})
-        pairs = [(name, plan.options.get(name), options.get(name)) for name in names]
-        differing += [f"{name} was {shown(was)}, is {shown(now)}" for name, was, now in pairs if was != now]
-    if not differing:
-        for name, each in inputs.items():
-            was = plan.inputs.get(name)
-            if was != each:
-                how = "was not an input" if was is None else _changes(was, each)
-                differing.append(f"{each['path']} has changed ({how})")
-        gone = [each["path"] for name, each in plan.inputs.items() if name not in inputs]
-        differing += [f"{path} is not an input any more" for path in gone]
+    differing = _other_work(plan, folder, kind, options, inputs)
     if not differing and limits.shards is not None:
         cut = kind.cut(options, limits._replace(memory=plan.memory))
         differing += [] if cut.boundaries == plan.boundaries else [f"it has {plan.parts} parts, this has {cut.parts}"]
     if differing:
         raise BadUsage(f"{folder} holds the plan of other work: {'; '.join(differing)}. Name another work folder.")
     return plan
+
+
+def _other_work(plan: Plan, folder: str, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any]) -> list[str]:
+    """The differences from a plan: those of inputs and options, else those of what is derived from them."""
+    if plan.kind != kind.name:
+        return [f"its work is {plan.kind}, this is {kind.name}"]
+    before, there = ({each["path"]: each for each in some.values()} for some in (plan.inputs, inputs))
+    if changed := [path for path, now in there.items() if before.get(path, now) != now]:
+        return [f"{path} has changed ({_changes(before[path], there[path])})" for path in changed]
+    names = sorted({*plan.options, *options} - {*kind.derived})
+    if found := [each for name in names for each in _differences(name, plan.options.get(name), options.get(name))]:
+        return found
+    own = Path(folder).absolute()
+    further = [f"{path} was not an input" for path in there if path not in before and not Path(path).is_relative_to(own)]
+    gone = [f"{path} is not an input any more" for path in before if path not in there and not Path(path).is_relative_to(own)]
+    if further or gone:
+        return further + gone
+    derived = [kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)]
+    return list(dict.fromkeys(derived)) or [f"{path} was not an input" for path in there if path not in before]
+
+
+def _differences(name: str, was: Json, now: Json) -> list[str]:
+    """The differences between two values of an option, each with the names of the values around it."""
+    if was == now:
+        return []
+    if isinstance(was, dict) and isinstance(now, dict):
+        keys = sorted({*was, *now})
+        return [each for key in keys for each in _differences(f"{name} {key}", was.get(key), now.get(key))]
+    if isinstance(was, list) and isinstance(now, list):
+        if len(was) != len(now):
+            return [f"{name} had {len(was)} entries, has {len(now)}"]
+        return [each for pair in zip(was, now, strict=True) for each in _differences(name, *pair)]
+    if isinstance(was, str) and isinstance(now, str) and max(len(was), len(now)) > _LONG:
+        # The beginning of long paths is often the same.
+        start = max(0, len(commonprefix([was, now])) - _LONG // 2)  # noqa: RUF071 - of characters
+        was, now = (f"…{each[start:]}" if start else each for each in (was, now))
+    return [f"{name} was {shown(was, 2 * _LONG)}, is {shown(now, 2 * _LONG)}"]

@@ -13,7 +13,7 @@ from rankwell.neighbours import TopK, search
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.ids import Ids, id_files
 from rankwell.parts.lists import ListBlock, PartGrid, lists_of, merged_blocks, merged_lists, write_array
-from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, read_range
+from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, named_files, read_range
 from rankwell.store import split_part
 
 
@@ -22,7 +22,7 @@ def _files(options: Mapping[str, Json]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in ("base", "queries"):
         for what, files in ((name, files_of(options[name])), (f"{name} ids", id_files(options[name], options[f"{name}_ids"]))):
-            found |= {what if len(files) == 1 else f"{what}/{file.rpartition('/')[2]}": file for file in files}
+            found |= named_files(what, files)
     groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
     return found | {name: split_part(place)[0] for name, place in groups.items() if place is not None}
 

@@ -5,12 +5,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from rankwell.core.kernels.workers import in_threads
+from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings, Positions, Vectors
 from rankwell.core.tables.shards import refuse_other_shard
 from rankwell.errors import BadInput, BadUsage, naming
@@ -22,6 +24,8 @@ from rankwell.store import remote_url, shard_files, split_part
 from rankwell.store.remote import Object, look
 
 _AT_ONCE = 16
+_NEAR, _BLOCK = 64 << 10, 16 << 20
+"""Bytes between rows of an object that are read together, and of one range at most."""
 
 
 class _Rows(Protocol):
@@ -41,7 +45,8 @@ def mapped(place: str) -> Embeddings:
     with naming(text):
         vectors = read_vectors(text, part).vectors
     if vectors.size and not isinstance(vectors, np.memmap):
-        raise BadUsage(f"{place} can only be read whole; save its vectors as .npy to work on it in parts.")
+        what = "save its vectors as .npy in float32 (or float16, float64, int8, uint8)"
+        raise BadUsage(f"{place} can only be read whole; {what} to work on it in parts.")
     return Embeddings(None, vectors)
 
 
@@ -56,6 +61,10 @@ class _MappedVectors:
     def read(self, start: int, stop: int) -> Vectors:
         """The vectors of some rows, in place where they follow each other."""
         return np.ascontiguousarray(self._vectors[start:stop])
+
+    def chosen(self, rows: Ints) -> Vectors:
+        """The vectors of any rows, in memory."""
+        return self._vectors[rows]
 
 
 def rows_of(path: str, part: str = "") -> _Rows:
@@ -95,12 +104,14 @@ class VectorFiles:
             self.starts, self.shape, self.dtype = known["starts"], tuple[int, int](known["shape"]), np.dtype(known["dtype"])
             return
         found = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
+        first = next((which for which, each in enumerate(found) if each.shape[1]), 0)
+        dimensions, kind = found[first].shape[1], found[first].dtype
         for file, each in zip(self.files, found, strict=True):
-            if each.shape[1]:  # a Parquet file without rows does not say it
-                refuse_other_shard((self.files[0], found[0].shape[1], found[0].dtype), (file, each.shape[1], each.dtype))
+            if each.shape[1]:  # a Parquet file without rows does not show it
+                refuse_other_shard((self.files[first], dimensions, kind), (file, each.shape[1], each.dtype))
         self.starts: Sequence[int] = [0, *np.cumsum([each.shape[0] for each in found], dtype=np.int64).tolist()]
-        self.shape = self.starts[-1], found[0].shape[1]
-        self.dtype: np.dtype[Any] = found[0].dtype
+        self.shape: tuple[int, int] = self.starts[-1], dimensions
+        self.dtype: np.dtype[Any] = kind
         if not self.shape[0]:
             raise BadInput(f"{place}: there is no vector in it; expected at least one.")
 
@@ -138,11 +149,34 @@ class VectorFiles:
         ]
         return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
 
-    def _read(self, which: int, start: int, stop: int) -> Vectors:
+    def _unchanged(self, which: int) -> _Rows:
+        """The vectors of a file. Raises BadInput where it is not as it was."""
         rows, n = self._opened(which), self.starts[which + 1] - self.starts[which]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
             raise BadInput(f"{self.files[which]} has changed since the plan was written; name another work folder.")
-        return rows.read(start, stop)
+        return rows
+
+    def _read(self, which: int, start: int, stop: int) -> Vectors:
+        return self._unchanged(which).read(start, stop)
+
+    def chosen(self, rows: Ints) -> Vectors:
+        """(rows, dimensions) the vectors of any rows, in memory; those of an object that are near each other in one range."""
+        ordered, which = np.unique(rows, return_inverse=True)
+        found = np.empty((len(ordered), self.shape[1]), dtype=self.dtype)
+        for number, (begin, end) in enumerate(pairwise(self.starts)):
+            some = slice(*np.searchsorted(ordered, [begin, end]).tolist())
+            if some.start < some.stop:
+                found[some] = self._chosen(number, ordered[some] - begin)
+        return found[which]
+
+    def _chosen(self, which: int, rows: Ints) -> Vectors:
+        """The vectors of ascending rows of a file."""
+        file, row = self._unchanged(which), max(1, self.shape[1] * self.dtype.itemsize)
+        if isinstance(file, _MappedVectors):
+            return file.chosen(rows)
+        far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
+        pieces = np.split(rows, np.flatnonzero(far) + 1)
+        return np.concatenate([file.read(int(some[0]), int(some[-1]) + 1)[some - some[0]] for some in pieces])
 
     def shard(self, row: int) -> str | None:
         """The name of a row in messages, in the whole table and in its shard; None where there is one file."""
@@ -150,6 +184,22 @@ class VectorFiles:
             return None
         which = bisect_right(self.starts, row) - 1
         return f"row {row}, row {row - self.starts[which]} of {self.files[which]}"
+
+
+def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
+    """The files of a place by their names in a plan: that of the place, or of each shard."""
+    return {name if len(files) == 1 else f"{name}/{file.rpartition('/')[2]}": file for file in files}
+
+
+def has_ranges(place: str) -> bool:
+    """Whether parts can read any rows of a place: not those of Parquet, and of files that can only be read whole."""
+    if any(file.lower().endswith(".parquet") for file in files_of(place)):
+        return False
+    try:
+        VectorFiles(place)
+    except (BadInput, BadUsage):
+        return False
+    return True
 
 
 def _file_of(text: str) -> str:

@@ -176,7 +176,7 @@ class WorkFolder:
             for name, digest in found[0].get("inputs", {}).items():
                 first, known = seen.setdefault(name, (index, digest))
                 if known != digest:
-                    what = f"{name}: parts {first} and {index} read different bytes of it"
+                    what = f"{self._place_of(name)}: parts {first} and {index} read different bytes of it"
                     raise BadInput(f"{what}; it changed meanwhile. Name another work folder.")
             for name, value in found[0].get("alike", {}).items():
                 first, known = alike.setdefault(name, (index, value))
@@ -185,6 +185,12 @@ class WorkFolder:
                     raise BadInput(f"{self.place.name}: {what}; bytes may differ. Remove one, and compute it as the other.")
             files.append(self.place.file(found[1]))
         return files
+
+    def _place_of(self, block: str) -> str:
+        """The input of a block, `base 0-1500`, with its rows in the whole."""
+        name, _, rows = block.partition(" ")
+        paths = [str(each["path"]) for key, each in self.plan.inputs.items() if key == name or key.startswith(f"{name}/")]
+        return f"{paths[0]}, {rows}" if len(paths) == 1 else block
 
     def keep(self, index: int, content: PartContent, measured: Measured) -> Mapping[str, Any]:
         """Writes a part and then its record; both are there whole or not at all. A part that another process has kept stays.

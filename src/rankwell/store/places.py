@@ -315,7 +315,7 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
 def shard_files(place: str | Path) -> list[str]:
     """The files of vectors in a folder, local or remote, in order of their names' bytes; empty for another place.
 
-    A folder with `vectors.npy` is one file. Raises BadInput for a file in a folder of vectors that is neither vectors nor
+    A folder with `vectors.npy` is one file. Raises BadInput for what is in a folder of vectors and neither vectors nor
     their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
@@ -330,13 +330,13 @@ def shard_files(place: str | Path) -> list[str]:
 
 
 def folder_names(place: str | Path) -> tuple[str, list[str]]:
-    """A folder, local or remote, without a slash at its end, and the names of its files in order of their bytes."""
+    """A folder, local or remote, without a slash at its end, and the names in it in order of their bytes, folders with one."""
     url = remote_url(place)
     if url is None:
         is_folder = exists(place) and Path(place).is_dir()
-        names = sorted((each.name for each in Path(place).iterdir() if each.is_file()), key=os.fsencode) if is_folder else []
-        return f"{place}".rstrip("/") or "/", names
-    return url.rstrip("/"), list(_remote().objects_in(url)) if url.endswith("/") or _remote().look(url) is None else []
+        names = [f"{each.name}/" if each.is_dir() else each.name for each in Path(place).iterdir()] if is_folder else []
+        return f"{place}".rstrip("/") or "/", sorted(names, key=os.fsencode)
+    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:

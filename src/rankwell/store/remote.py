@@ -135,10 +135,16 @@ def fetch(url: str, *, anew: bool = False) -> Path:
         return _FETCHED[seen]
 
 
-def objects_in(url: str, begin: str = "") -> dict[str, Object]:
+def names_in(url: str) -> list[str]:
+    """The names of the objects of a folder, and of the folders inside with a slash behind. Raises as `look`."""
+    inside = set[str]()
+    return [*objects_in(url, inside=inside), *sorted(inside)]
+
+
+def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dict[str, Object]:
     """The objects of a folder by name, those that begin so, in order of the names' bytes, without those of folders inside.
 
-    Raises as `look`.
+    inside: gets the names of those folders, with a slash behind. Raises as `look`.
     """
     service, key = service_of(url)
     prefix = key.rstrip("/") + "/" if key.strip("/") else ""
@@ -149,6 +155,8 @@ def objects_in(url: str, begin: str = "") -> dict[str, Object]:
         name = path.removeprefix(prefix)
         if path.startswith(prefix) and name.startswith(begin) and name and "/" not in name:
             found[name] = Object(folder + name, size, tag)
+        elif path.startswith(prefix) and inside is not None and "/" in name:
+            inside.add(name.partition("/")[0] + "/")
     # What a listing says of an object need not be asked of the object.
     _SEEN.update({each.url: each for each in found.values() if each.tag and each.url not in _SEEN})
     return dict(sorted(found.items(), key=lambda each: each[0].encode()))

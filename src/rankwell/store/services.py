@@ -61,7 +61,10 @@ class Service(Protocol):
         ...
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
-        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others; the tag may be empty."""
+        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others; the tag may be empty.
+
+        Where every name does, also the folders inside, with a slash behind.
+        """
         ...
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
@@ -161,7 +164,9 @@ class _Bucket:
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
         """Key, size and tag of the objects of a folder whose names begin so."""
         if not begin:
-            found = self._requested(lambda: self._library.list_with_delimiter(self._store, folder or None)["objects"])
+            listed = self._requested(lambda: self._library.list_with_delimiter(self._store, folder or None))
+            yield from ((f"{prefix.rstrip('/')}/", 0, "") for prefix in listed["common_prefixes"])
+            found = listed["objects"]
         else:
             found = self._requested(lambda: self._beginning(folder, begin))
         yield from ((each["path"], each["size"], _etag(each)) for each in found)
@@ -300,9 +305,9 @@ class _Hub:
             found = self._requested(lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository)))
         except FileNotFoundError:
             return
-        yield from (
-            (folder + each.path.rpartition("/")[2], each.size, each.blob_id) for each in found if hasattr(each, "blob_id")
-        )
+        for each in found:
+            name = folder + each.path.rpartition("/")[2]
+            yield (name, each.size, each.blob_id) if hasattr(each, "blob_id") else (f"{name}/", 0, "")
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
         """Raises Refused: the Hub is only read."""

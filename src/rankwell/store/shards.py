@@ -26,17 +26,16 @@ def run_files(place: str | Path) -> list[str]:
     Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a data set, results, the parts
     of some work, folders, or nothing.
     """
-    is_local, inside = remote_url(place) is None, list[str]()
-    if is_local:
-        if not exists(place) or not Path(place).is_dir():
-            return []
-        inside = sorted(each.name for each in Path(place).iterdir() if each.is_dir() and not each.name.startswith((".", "_")))
+    is_local = remote_url(place) is None
+    if is_local and not (exists(place) and Path(place).is_dir()):
+        return []
     folder, names = folder_names(place)
-    if mark := next((each for each in _OTHERS if each in (*names, *inside)), None):
+    inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
+    if mark := next((each for each in _OTHERS if each in names or f"{each}/" in inside), None):
         raise BadInput(f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a folder of files of one run.")
-    found = [name for name in names if not name.startswith((".", "_"))]
-    if is_local and (inside or not found):
-        what = f"{folder}/{inside[0]} is a folder" if inside else f"{folder} is a folder without files"
+    found = [name for name in names if not name.startswith((".", "_")) and not name.endswith("/")]
+    if inside or (is_local and not found):
+        what = f"{folder}/{inside[0].rstrip('/')} is a folder" if inside else f"{folder} is a folder without files"
         raise BadInput(f"{what}; expected the files of one run in one folder.")
     return [f"{folder}/{name}" for name in found]
 

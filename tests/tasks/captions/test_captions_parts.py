@@ -267,7 +267,7 @@ def test_other_dimensions_and_an_id_twice_are_refused_before_any_work(files: Pat
             r"dual-softmax\(temperature=1\) changes a matrix of scores, and embeddings are compared without one",
         ),
         ({"shards": 0}, r"shards=0; expected an integer from 1 to 1000000"),
-        ({"memory": "10"}, r"memory=10: one vector and one list take \d+ bytes; give more"),
+        ({"memory": "10"}, r"memory=10: a vector takes \d+ bytes, .* give \d+ or more"),
         ({"executor": "array"}, r"executor='array' needs work"),
     ],
 )
@@ -291,6 +291,28 @@ def test_a_folder_with_other_work_is_refused_and_keeps_its_files(files: Path):
         ranked(files, shards=3, work=str(files / "work"), metric="dot", mask=np.arange(CAPTIONS) % 2)
 
     assert sorted(path.name for path in (files / "work").rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "id-asc"}, r"the rows that are compared differ \(positives, mask, .*\); what is compared differs \(models"),
+        ({"direction": "t2v"}, r"work: what is compared differs \(models, directions, .*\)\. Name another work folder"),
+        ({"positives": [[0]] * CAPTIONS}, r"the rows that are compared differ \(positives, .*\)\. Name another work folder"),
+    ],
+)
+def test_a_folder_of_other_work_is_refused_in_the_words_of_the_user(files: Path, options: dict[str, Any], message: str):
+    given = {"positives": [[caption % VIDEOS] for caption in range(CAPTIONS)], "shards": 1, "work": str(files / "work")}
+    given |= {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")}
+    rankwell.captions(**given)
+
+    with pytest.raises(BadUsage, match=message):
+        rankwell.captions(**given | options)
+
+
+def test_a_work_folder_that_is_a_file_is_named(files: Path):
+    with pytest.raises(BadUsage, match=r"g\.npy is a file, not a folder; name another place"):
+        ranked(files, shards=2, work=str(files / "g.npy"))
 
 
 def test_a_table_that_changes_between_the_rounds_is_an_error(files: Path):

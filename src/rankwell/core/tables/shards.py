@@ -15,23 +15,26 @@ from rankwell.store import scratch
 def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embeddings:
     """The vectors of all files as one table, in a file that is mapped and ends with the process.
 
-    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty. Raises BadInput that names
-    the file of another, DuplicateItem that names both files of an id.
+    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty, and a Parquet file without
+    rows shows neither. Raises BadInput that names the file of another, DuplicateItem that names both files of an id.
     """
     tables = [read(file) for file in files]
-    first, ids = tables[0], dict[str, int]()
+    shown = [table.n > 0 or not file.lower().endswith(".parquet") for file, table in zip(files, tables, strict=True)]
+    at = shown.index(True) if any(shown) else 0
+    first, ids = tables[at], dict[str, int]()
     ends = np.cumsum([table.n for table in tables])
     for which, (file, table) in enumerate(zip(files, tables, strict=True)):
-        refuse_other_shard((files[0], first.dimensions, first.vectors.dtype), (file, table.dimensions, table.vectors.dtype))
+        if shown[which]:
+            refuse_other_shard((files[at], first.dimensions, first.vectors.dtype), (file, table.dimensions, table.vectors.dtype))
         if (table.ids is None) != (first.ids is None):
-            has, lacks = (files[0], file) if table.ids is None else (file, files[0])
+            has, lacks = (files[at], file) if table.ids is None else (file, files[at])
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
         for name in table.ids or ():
             if (other := ids.setdefault(name, which)) != which:
                 raise DuplicateItem(f"id {name!r} appears in {files[other]} and in {file}; expected different ids.")
     names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
     starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
-    return Embeddings(names, _joined(tables), list(zip(files, starts, strict=True)))
+    return Embeddings(names, _joined(tables, first), list(zip(files, starts, strict=True)))
 
 
 def refuse_other_shard(first: tuple[str, int, np.dtype[Any]], other: tuple[str, int, np.dtype[Any]]) -> None:
@@ -42,13 +45,12 @@ def refuse_other_shard(first: tuple[str, int, np.dtype[Any]], other: tuple[str, 
             raise BadInput(f"{what}; shards are alike, encode all by one model.")
 
 
-def _joined(tables: Sequence[Embeddings]) -> Vectors:
-    if len(tables) == 1:
-        return tables[0].vectors
-    kind, dimensions = tables[0].vectors.dtype, tables[0].dimensions
+def _joined(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
+    """All vectors, with the dimensions and the kind of numbers of one table."""
+    kind, dimensions = first.vectors.dtype, first.dimensions
     rows = sum(table.n for table in tables)
-    if not rows:
-        return tables[0].vectors
+    if len(tables) == 1 or not rows:
+        return first.vectors
     with NamedTemporaryFile(dir=scratch(), delete=False) as file:
         for table in tables:
             for block in row_blocks(table.n, dimensions):

@@ -93,7 +93,8 @@ def fill(session: Any, table: str, name: str, column: str, *, first: int = 0, di
         if filled is None:
             filled = np.empty((rows, width), dtype=found.dtype)
         filled[start : start + step] = np.asarray(found).reshape(-1, width)
-    return np.empty((0, width), dtype=np.float32) if filled is None else filled
+    # Without rows the dimension is unknown; a table has one at least.
+    return np.empty((0, max(width, int(dimension is None))), dtype=np.float32) if filled is None else filled
 
 
 def sniff_column(head: Head, dialect: Dialect) -> float:
