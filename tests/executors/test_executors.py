@@ -50,6 +50,13 @@ def test_an_array_gives_the_bytes_of_one_process(files: Path):
     assert search(files, **options) == search(files)
 
 
+def test_a_folder_that_begins_with_a_hyphen_has_its_path_in_the_printed_line(files: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(files)
+
+    with pytest.raises(rankwell.Unfinished, match=r"--wrap 'rankwell part \./-w --threads"):
+        search(files, executor="array", work="-w", shards=3)
+
+
 @pytest.mark.parametrize("executor", ["array", "ray:127.0.0.1:1"])
 def test_machines_that_share_no_disk_need_a_work_folder(files: Path, executor: str):
     with pytest.raises(BadUsage, match="needs work: a folder that all machines see"):

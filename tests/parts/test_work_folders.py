@@ -99,6 +99,24 @@ def test_a_work_folder_that_is_a_file_is_refused_and_the_file_stays(files: Path)
     assert (files / "base.npy").read_bytes() == before
 
 
+def test_a_link_to_itself_is_not_a_work_folder(files: Path):
+    (files / "loop").symlink_to(files / "loop")
+
+    with pytest.raises(BadUsage, match=r"loop cannot be a work folder \(.*\); name another place"):
+        search(files, "loop")
+
+
+def test_a_plan_that_cannot_be_read_is_not_called_missing(files: Path, monkeypatch: pytest.MonkeyPatch):
+    search(files)
+
+    def _refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", _refuse)
+    with pytest.raises(BadInput, match=r"plan\.json cannot be opened \(Permission denied\); check who may read it"):
+        search(files)
+
+
 def test_an_input_that_has_changed_since_the_plan_is_refused(files: Path):
     search(files)
     np.save(files / "base.npy", np.ones((91, 4), dtype=np.float32))

@@ -215,7 +215,8 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = requested_threads() or 1
-    command = ["rankwell", "part", work.place.name, "--threads", str(threads)]
+    name = f"./{work.place.name}" if work.place.name.startswith("-") else work.place.name
+    command = ["rankwell", "part", name, "--threads", str(threads)]
     job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus)
     script = executor.script(address, job)
     every, verb, them = ("1 part", "is", "it") if work.plan.parts == 1 else (f"{work.plan.parts} parts", "are", "them")

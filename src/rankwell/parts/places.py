@@ -106,7 +106,11 @@ class FolderPlace:
     is_local = True
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.name, self.workers_name = folder, str(folder), str(folder.resolve())
+        self.folder, self.name = folder, str(folder)
+        try:
+            self.workers_name = str(folder.resolve())
+        except (OSError, RuntimeError) as error:  # a link to itself
+            raise BadUsage(f"{folder} cannot be a work folder ({error}); name another place.") from error
 
     def listing(self, prefix: str = "") -> Mapping[str, int]:
         """The sizes of its files by name."""
@@ -128,8 +132,11 @@ class FolderPlace:
         """The content of a small file."""
         try:
             return (self.folder / name).read_bytes()
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            what = f"{self.folder / name} cannot be opened ({error.strerror or error})"
+            raise BadInput(f"{what}; check who may read it, and the disk.") from error
 
     def put_new(self, name: str, content: bytes) -> bool:
         """Writes a draft to the disk, and links it."""
