@@ -23,6 +23,13 @@ pytestmark = [
 ]
 
 
+def searched() -> list[str]:
+    chance = np.random.default_rng(2)
+    for name, rows in (("base", 60_000), ("queries", 1000)):
+        np.save(f"{name}.npy", chance.integers(-9, 9, size=(rows, 48)).astype(np.float32))
+    return ["search", "base.npy", "queries.npy", "-k", "20", "--metric", "dot", "--shards", "5"]
+
+
 def captioned() -> list[str]:
     chance = np.random.default_rng(0)
     np.save("captions.npy", chance.integers(1, 9, size=(1000, 16)).astype(np.float32))
@@ -51,7 +58,7 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, tuple[Callable[[], list[str]], str]] = {
-    "captions": (captioned, ""), "captions, second round": (captioned, ""),
+    "search": (searched, ".run"), "captions": (captioned, ""), "captions, second round": (captioned, ""),
     "agree": (agreed, ""), "agree, second round": (agreed, ""), "encode": (encoded, ".npy"), "bench": (benched, ""),
 }  # fmt: skip
 """The command, and the suffix of its output."""
@@ -123,7 +130,7 @@ def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(words: list[str]
     assert files("two") == files("one")
 
 
-@pytest.mark.parametrize("job", ["captions", "agree", "encode", "bench"])
+@pytest.mark.parametrize("job", [job for job in JOBS if "second" not in job])
 def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str], job: str):
     assert run(*words, "--executor", "array").returncode == 0
     parts = json.loads(Path("work/plan.json").read_text())["parts"]
