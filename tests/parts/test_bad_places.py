@@ -167,21 +167,22 @@ def test_an_address_that_has_become_a_path_is_the_same_sentence():
     )
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/found.run", "gs://bucket/found.run"])
+@pytest.mark.parametrize("address", ["s3://bucket/found", "gs://bucket/found"])
 @pytest.mark.parametrize(
     "words",
     [
-        "search base.npy queries.npy -k 3 -o {}",
+        "search base.npy queries.npy -k 3 -o {}.run",
         "evaluate qrels.txt one.run -o {}",
         "captions base.npy -o {}",
-        "convert one.run {}",
+        "convert one.run {}.run",
     ],
 )
 def test_results_are_not_written_to_an_address(words: str, address: str):
     before = there()
+    *line, place = words.format(address).split()
 
-    code, error = typed(*words.format(address).split())
+    code, error = typed(*line, place)
 
-    says = f"{address}: results are written to this machine; name a place here, and copy it there."
+    says = f"{place}: results are written to this machine; name a place here, and copy it there."
     assert (code, error.splitlines()[-1]) == (2, f"rankwell: {says}")
     assert there() == before
