@@ -108,6 +108,17 @@ def test_the_level_of_means_is_named(tmp_path, truth):
     assert "means have 95 % intervals" in " ".join(estimate(str(study)).text.split())
 
 
+def test_a_plan_shows_when_no_look_is_left(tmp_path, truth):
+    study = pool_study(tmp_path, batch=60, looks=1)
+    judge_batches(study, truth, 1)
+    before = plan(str(study)).text
+
+    estimate(str(study))
+
+    assert "0 of 1 look taken\n" in before
+    assert "1 of 1 look taken: an estimate from more judgments has no verdict" in plan(str(study)).text
+
+
 def test_identical_runs_need_no_judgments_in_a_plan(tmp_path, truth):
     (tmp_path / "same.run").write_text((tmp_path / "a.run").read_text())
     study = pool_study(tmp_path, "a", "b", "same", batch=60)
@@ -139,3 +150,34 @@ def test_queries_that_are_all_the_same_show_nothing_of_others(tmp_path, truth, o
     assert "every query has the same value, which shows nothing of others." in text
     with pytest.raises(NothingToEvaluate, match=r"everything is judged|no forecast, as every judged query"):
         plan(str(study))
+
+
+def test_unknown_grades_of_a_measure_without_bounds_leave_the_verdict_open(tmp_path, truth):
+    study = pool_study(tmp_path, measure="DCG@10", by=["queries", "12"], batch=500)
+    first = lease_batch(read_study(study), "judge-1").pairs[:6]
+    judge_batches(study, truth | dict.fromkeys(first, "u"))
+
+    found = estimate(str(study), purpose="means")
+    rows = json.loads(estimate(str(study), format="json").text)["rows"]
+
+    assert "depends on 6 judged items without a grade" in " ".join(found.text.split())
+    assert rows[0]["like_low"] is rows[0]["like_high"] is rows[0]["these_low"] is rows[0]["better"] is None
+
+
+def test_a_later_round_finishes_no_batch_of_an_earlier_one(tmp_path, truth):
+    study = pool_study(tmp_path, batch=30)
+    judge_batches(study, truth, 1)
+    found = read_study(study)
+    rest = [pair for pair in lease_batch(found, "judge-1").pairs if pair[1] < "d150"]
+    append_lines(found, [JournalLine(now(), "judge-1", *pair, 1.0, guideline=found.guideline_digest) for pair in rest])
+    pool(str(study), add=[str(tmp_path / "c.run")])
+
+    ends = []
+    for _ in range(5):
+        judge_batches(study, truth, 1)
+        found = read_study(study)
+        ends.append(StudyEstimates(found, StudyAnswers.of(found, read_journals(found).lines), found.parsed_measure).thresholds)
+
+    assert {round_1 for round_1, _ in ends} == {ends[0][0]}
+    assert ends[0][0][1] == 30
+    assert len({round_2 for _, round_2 in ends}) == 5

@@ -225,6 +225,8 @@ class StudyEstimates:
             return base, [base]
         if len(scale) ** len(unknown) > _MOST_COMPLETED:
             low, high = self.measure.entry.bounds
+            if not np.isfinite([low, high]).all():
+                return base, [np.full(len(self.columns), np.nan)]  # it leaves everything open
             corners = product((low, high), repeat=len(self.columns))
             return base, [np.array(corner) for corner in corners]
         items = pool.item[rows][unknown].tolist()

@@ -57,7 +57,8 @@ class StudyPool:
     """The pool in the order in which the last round asks; every array is (items,).
 
     query: index into the study's queries. item: ids. u: permanent random numbers. prior: chances of relevance. sizes: (items,
-    rounds), 0 where a round does not ask. batches: (items, rounds), -1 where never asked. ranks: (items, runs), 0 for none.
+    rounds), 0 where a round does not ask. batches: (items, rounds), -1 where a round does not ask, or did not before it ended.
+    ranks: (items, runs), 0 for none.
     """
 
     query: Ints

@@ -1,9 +1,11 @@
 """Estimates in words and rows: which run is better, with which confidence, and what leaves it open."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rankwell.core.tables import Unit, figure
+from rankwell.errors import count_of
 from rankwell.report import Row
 from rankwell.stats.query_sample import FEWEST_QUERIES
 from rankwell.tasks.study.estimation import StudyEstimate
@@ -27,6 +29,9 @@ class StudyVerdict(NamedTuple):
     @classmethod
     def of(cls, found: StudyEstimate, level: float, refusal: str = "") -> "StudyVerdict":
         """The verdict, that of queries like these. refusal: the reason why there must be none."""
+        open_ = f"it depends on {count_of(found.unknown, 'judged item')} without a grade"
+        if not math.isfinite(found.most.mean - found.least.mean):
+            return cls(found, None, None, level, None, refusal or open_)
         these, like = (_hull(found, name, level) for name in ("these_queries", "queries_like_these"))
         ends = [_sign(each.queries_like_these(level)) for each in (found.least, found.most)]
         if refusal:
@@ -35,7 +40,7 @@ class StudyVerdict(NamedTuple):
             few, same = f"fewer than {FEWEST_QUERIES} queries", "every query has the same value, which shows nothing of others"
             return cls(found, these, like, level, None, few if found.queries < FEWEST_QUERIES else same)
         if ends[0] != ends[1]:
-            return cls(found, these, like, level, None, f"it depends on {found.unknown} judged items without a grade")
+            return cls(found, these, like, level, None, open_)
         return cls(found, these, like, level, ends[0])
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.core.options import Input, Option
+from rankwell.core.tables import Bools, Ints
 from rankwell.errors import BadInput, BadUsage, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import read_texts
@@ -22,6 +23,7 @@ from rankwell.report.present import Aside, FolderOption, InputPlace, Output, Pro
 from rankwell.store import Source, refuse_blocked, sources_of, write_text, writing_to
 from rankwell.tasks.study import folder as places
 from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.tasks.study.batches import finished_batches
 from rankwell.tasks.study.folder import PooledRun, Study, StudyFile, StudyPlan, StudyPool, is_study, place_of, read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
@@ -209,6 +211,17 @@ def _guideline(study: Study, options: PoolOptions) -> str:
     return f"# How to judge\n\nRead the query, then the item. How well does the item serve a person with this query?\n\n{grades}"
 
 
+def _ended_batches(study: Study, answered: Bools) -> Ints:
+    """(items, rounds) the batches of rounds that end now, -1 for those that are not finished.
+
+    Later rounds judge some of their items, too; a batch that they happened to finish would make every chance of an item too high.
+    """
+    batches = study.pool.batches.copy()
+    for number, own in enumerate(batches.T, 1):
+        own[own >= finished_batches(study, answered, number)] = -1
+    return batches
+
+
 def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress) -> Output:
     """Appends a round with further runs."""
     study = read_study(place)
@@ -227,10 +240,11 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
         found = pooled_ranks(list(new.values()), study.queries, study.depth, earlier=study.pool, progress=progress)
         rows = found.earlier
         known = rows >= 0
+        judged = StudyAnswers.of(study, read_journals(study).lines).answered
         answered = np.zeros(len(rows), dtype=np.bool_)
-        answered[known] = StudyAnswers.of(study, read_journals(study).lines).answered[rows[known]]
+        answered[known] = judged[rows[known]]
         sizes, batches = np.zeros((len(rows), study.rounds)), np.full((len(rows), study.rounds), -1, dtype=np.int64)
-        sizes[known], batches[known] = study.pool.sizes[rows[known]], study.pool.batches[rows[known]]
+        sizes[known], batches[known] = study.pool.sizes[rows[known]], _ended_batches(study, judged)[rows[known]]
         grown = replace(
             study,
             runs=(*study.runs, *_pooled_runs(new, place, study.rounds + 1)),
