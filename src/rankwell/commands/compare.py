@@ -122,8 +122,9 @@ def _gather(
         if queries.query_texts is not None or queries.convention != "rankwell":
             raise BadUsage("--query-texts and --convention are for judgments and runs; folders of results have their own.")
         return from_folders([(name, read_results(place)) for name, place in named], details=details)
-    runs_or_folders = named[1:] if places and (Path(places[0]) / "qrels").is_dir() else named
-    lost = next((place for _, place in runs_or_folders if Path(place).is_dir() and not is_result_folder(place)), None)
+    # Judgments may be a folder, of a data set or of a study.
+    results = named if any(folders) or len(named) < 3 else named[1:]
+    lost = next((place for _, place in results if Path(place).is_dir() and not is_result_folder(place)), None)
     if any(folders) or lost is not None:
         what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files cannot be combined"
         raise BadUsage(f"{what}; give folders that commands wrote with -o, or judgments and runs.")

@@ -3,11 +3,15 @@
 import pytest
 
 import rankwell as rw
+from commanding import with_fields
+from rankwell.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import files
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.model_replies import ModelReply, append_reply
 from tasks.study.studies import fill, judge, judge_batches, pool_study, write_world
+
+compare = with_fields(compare_command)
 
 TARGETS = [("qrels.txt", None), ("j.csv", None), ("j.tsv", None), ("j.parquet", None), ("j.json", None), ("j.jsonl", None)]
 
@@ -86,3 +90,17 @@ def test_the_grades_of_one_of_several_judges_are_named_as_theirs(tmp_path):
     assert any("10 of " in note and "graded by ben; 10 more are judged without a grade of theirs" in note for note in done.notes)
     with pytest.raises(BadUsage, match="study:dora: no judge has this name; known are ann, ben"):
         rw.convert(f"{study}:dora", tmp_path / "dora.csv")
+
+
+def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_path):
+    truth = write_world(tmp_path)
+    study = pool_study(tmp_path, batch=60)
+    judge_batches(study, truth, 1)
+
+    done = compare(str(study), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])
+
+    assert "b" in done.text
+    assert any("measures on this file are biased" in str(note) for note in done.notes)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"empty is a folder without qrels"):
+        compare(str(tmp_path / "empty"), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])

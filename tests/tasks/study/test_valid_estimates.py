@@ -80,14 +80,14 @@ def test_reading_goes_on_by_batches_of_queries_and_its_estimates_are_not_those_o
         grades.setdefault(query, {})[item] = grade
     whole = rankwell.evaluate(grades, {"a": str(tmp_path / "a.run")}, "RR(rel=3)@10")["RR(rel=3)@10"]
     found = []
-    for seed in range(40):
+    for seed in range(25):
         study = pool_study(tmp_path, name=f"study-{seed}", measure="RR(rel=3)@10", batch=20, seed=seed)
         estimates = read_some(read_study(study), truth, 12)
         if len(estimates.drawn):
             found.append(estimates.means()[0].middle.mean)
         assert len(estimates.drawn) in (0, 10, 20)
 
-    assert len(found) > 35
+    assert len(found) > 20
     spread = (sum((each - fmean(found)) ** 2 for each in found) / len(found)) ** 0.5
     assert abs(fmean(found) - whole) < 3 * spread / len(found) ** 0.5
 
