@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwell.core.options import may_overwrite
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
@@ -105,6 +105,17 @@ def _listed(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     return ({}, {}) if manifest is None else (manifest.files, manifest.written)
 
 
+class _PageFindings(NamedTuple):
+    """The findings about all runs of a page. rows: of the summary and of differences. notes: in order, some perhaps repeated."""
+
+    rows: Sequence[Row]
+    verdicts: Sequence[str]
+    groups: Sequence[Row]
+    systems: Sequence[Row]
+    rules: Mapping[str, Any]
+    notes: Sequence[str]
+
+
 def page_source(
     folders: Named,
     *,
@@ -117,52 +128,72 @@ def page_source(
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
     listed = runs[:_MOST_NAMED] + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
-    (_, first), *others = folders
-    summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
-    here = ("run", "against")
-    rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
     every = [read_further(folder) for _, folder in folders]
-    stored = {} if others else every[0]
-    verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
-    groups: Sequence[Row] = stored.get("groups", ())
-    systems: Sequence[Row] = stored.get("systems", ())
-    rules: Mapping[str, Any] = {**gathered.origin.rules, **_curves(folders, names)} if others else first.rules
-    notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
-    settings, unanswered = _renamed(every, names, "parameters"), _renamed(every, names, "unanswered")
-    # Settings of one engine are compared where they were measured.
-    is_swept = any(len(further.get("parameters", ())) > 1 for further in every)
-    if is_swept and others:
-        called = [name or Path(folder.place).name for name, folder in folders]
-        verdicts = [f"{name}: {row['text']}" for name, each in zip(called, every, strict=True) for row in each["verdicts"]]
-        rules = {**rules, **_frontiers([folder.rules.get("frontier") for _, folder in folders], names)}
-    if not verdicts and len(runs) > 1 and not is_swept:
-        comparison, lacking = _compared(gathered, seed)
-        rows = [row for row in rows if row.get("against") is None]
-        notes += lacking
-        if comparison is not None:
-            rows, groups, systems = [*rows, *comparison.differences], comparison.groups, comparison.systems
-            verdicts = [*_against_one(comparison, len(runs)), *comparison.verdicts]
-            rules, notes = {**rules, **comparison.describe()}, [*notes, *comparison.notes]
+    stored = every[0] if len(folders) == 1 else {}
+    found = _stored_findings(folders, names, every, gathered)
+    if not found.verdicts and len(runs) > 1 and not _is_swept(every):
+        found = _compared_findings(found, gathered, seed)
     return PageSource(
         title=title or " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1]))),
         protocol=gathered.origin.protocol,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
-        rows=rows,
+        rows=found.rows,
         places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
-        verdicts=verdicts,
-        pair=_pair(rows, systems, verdicts) or _stored_pair(stored, runs),
+        verdicts=found.verdicts,
+        pair=_pair(found.rows, found.systems, found.verdicts) or _stored_pair(stored, runs),
         failures=stored.get("failures", ()),
-        groups=groups,
-        settings=settings,
-        unanswered=unanswered,
-        notes=list(dict.fromkeys(notes)),
-        rules=rules,
+        groups=found.groups,
+        settings=_renamed(every, names, "parameters"),
+        unanswered=_renamed(every, names, "unanswered"),
+        notes=list(dict.fromkeys(found.notes)),
+        rules=found.rules,
         inputs={name: digest for _, folder in reversed(folders) for name, digest in folder.inputs.items()},
         better=gathered.origin.better,
         texts=texts or {},
         pictures=pictures,
         seed=seed,
+    )
+
+
+def _is_swept(every: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a folder has settings of one engine, which are compared where they were measured."""
+    return any(len(further.get("parameters", ())) > 1 for further in every)
+
+
+def _stored_findings(
+    folders: Named, names: Sequence[Mapping[str, str]], every: Sequence[Mapping[str, Any]], gathered: Gathered
+) -> _PageFindings:
+    """The findings that the folders hold, with the names of their runs on the page; of several, verdicts on settings alone."""
+    summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
+    here = ("run", "against")
+    rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
+    if len(folders) == 1:
+        (stored,), ((_, folder),) = every, folders
+        verdicts = [row["text"] for row in stored.get("verdicts", ())]
+        notes = [str(note) for note in stored.get("notes", ())]
+        return _PageFindings(rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes)
+    verdicts, rules = list[str](), {**gathered.origin.rules, **_curves(folders, names)}
+    if _is_swept(every):
+        called = [name or Path(folder.place).name for name, folder in folders]
+        verdicts = [f"{name}: {row['text']}" for name, each in zip(called, every, strict=True) for row in each["verdicts"]]
+        rules |= _frontiers([folder.rules.get("frontier") for _, folder in folders], names)
+    return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
+
+
+def _compared_findings(found: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
+    """The same with a new comparison of the runs, as far as they can be compared."""
+    comparison, lacking = _compared(gathered, seed)
+    rows, notes = [row for row in found.rows if row.get("against") is None], [*found.notes, *lacking]
+    if comparison is None:
+        return found._replace(rows=rows, notes=notes)
+    return _PageFindings(
+        rows=[*rows, *comparison.differences],
+        verdicts=[*_against_one(comparison, len(gathered.runs)), *comparison.verdicts],
+        groups=comparison.groups,
+        systems=comparison.systems,
+        rules={**found.rules, **comparison.describe()},
+        notes=[*notes, *comparison.notes],
     )
 
 
