@@ -228,7 +228,7 @@ def _differences(name: str, was: Json, now: Json) -> list[str]:
     if isinstance(was, dict) and isinstance(now, dict):
         keys = sorted({*was, *now})
         return [each for key in keys for each in _differences(f"{name} {key}", was.get(key), now.get(key))]
-    if isinstance(was, list) and isinstance(now, list):
+    if isinstance(was, list) and isinstance(now, list) and any(isinstance(each, (dict, list)) for each in [*was, *now]):
         if len(was) != len(now):
             return [f"{name} had {len(was)} entries, has {len(now)}"]
         return [each for pair in zip(was, now, strict=True) for each in _differences(name, *pair)]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadUsage, flag, kind_of
+from rankwell.errors import BadInput, BadUsage, flag, kind_of
 from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part
-from rankwell.store import STDIN, Source, SourceRange, file_states, remote_url, run_files, split_part
+from rankwell.store import STDIN, Source, SourceRange, file_states, remote, remote_url, run_files, split_part
 from rankwell.store.data_sets import is_data_set_id
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
@@ -79,8 +79,6 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
 def _file_of_part(place: str | Path) -> str:
     if split_part(place)[1]:
         raise BadUsage(f"{place} is a part of a file, which is not read in parts; save it as a file of its own.")
-    if url := remote_url(place):
-        raise BadUsage(f"{url}: runs are read in parts from files that all machines see; copy it there.")
     return file_of_part(place)
 
 
@@ -108,7 +106,7 @@ class RunPlan:
     @property
     def inputs(self) -> dict[str, str]:
         """The digest of the judgments, for the record of a part."""
-        path = Path(self.options["judgments"]["path"])
+        path = self.options["judgments"]["path"]
         return {"judgments": _digest(path, file_states(path))}
 
     def shards(self, run: int) -> list[tuple[int, Shard]]:
@@ -141,7 +139,7 @@ def _judgments(options: str, _: object) -> RunJudgments:
 
 
 @lru_cache(1)
-def _digest(path: Path, _: object) -> str:
+def _digest(path: str, _: object) -> str:
     return Source(path).digest()[7:39]
 
 
@@ -165,19 +163,32 @@ class StoredRun:
         return (each.hits for each in self.stored())
 
 
-def files_of(options: Mapping[str, Json]) -> dict[str, Path]:
+def files_of(options: Mapping[str, Json]) -> dict[str, str]:
     """The files that are read: the judgments, and those of every run."""
-    runs = {f"{name} {file}": Path(file) for name, _, path in options["runs"] for file in run_files(path) or [path]}
-    return {"judgments": Path(options["judgments"]["path"])} | runs
+    runs = {f"{name} {file}": file for name, _, path in options["runs"] for file in run_files(path) or [path]}
+    return {"judgments": options["judgments"]["path"]} | runs
+
+
+def size_of(file: RunFile) -> int:
+    """The bytes of a file, or of an object."""
+    if (url := remote_url(file.path)) is None:
+        return Path(file.path).stat().st_size
+    seen = remote.look(url)
+    if seen is None:
+        raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+    return seen.size
 
 
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part in which its middle lies."""
+    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part in which its middle lies.
+
+    Objects are not divided: whoever reads one fetches it whole.
+    """
     if limits.shards is not None and limits.shards < 1:
         raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
     notes: list[list[str]] = [[] for _ in options["runs"]]
     files = [each for run, own in enumerate(notes) for each in _files_of_run(options, run, own)]
-    sizes = [Path(file.path).stat().st_size for file in files]
+    sizes = [size_of(file) for file in files]
     total, begin = sum(sizes), 0
     usual = max(1, min(2 * limits.workers, total // _LEAST))
     wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), usual)
@@ -205,7 +216,7 @@ def _shards(file: RunFile, number: int, span: range, total: int, parts: int) -> 
     """The shards of a file that has the bytes `span` of all files, each with the part that it belongs to."""
     first, last = span.start * parts // total, (span.stop - 1) * parts // total
     inside = range(first + 1, last + 1 if len(span) * parts > _UNDIVIDED * total else first + 1)
-    source, cut = source_of(file), file.entry.cut
+    source, cut = source_of(file), None if remote_url(file.path) else file.entry.cut
     places = [total * part // parts - span.start for part in inside]
     cuts = cut(source, places) if places and cut is not None and source.path is not None else None
     if cuts is None or not any(0 < start < cuts.end for start in cuts.starts):

@@ -10,7 +10,7 @@ from rankwell.io.files import FoundHits
 from rankwell.io.shards import check_prints, check_targets, shard_hits
 from rankwell.parts import KINDS, Amounts, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.parts.places import draft_beside, file_digest, write_draft
-from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, source_of
+from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, size_of, source_of
 from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, write_shards, write_shared
 
 _SHARED = "shared.arrays"
@@ -96,7 +96,7 @@ def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> FoundRuns
 def _amounts(inputs: PartInputs) -> Amounts:
     """Bytes of the files; a range of rows has its share of them."""
     plan = RunPlan(inputs)
-    sizes = [Path(file.path).stat().st_size for file in plan.files]
+    sizes = [size_of(file) for file in plan.files]
     rows = {
         each.file: each.stop for part in plan.parts for each in part if each.stop is not None and plan.files[each.file].of_rows
     }

@@ -11,8 +11,8 @@ from rankwell.tasks.runs.run_plan import RunPlan, Shard, files_of
 from rankwell.tasks.runs.stored_hits import read_shared, write_counts
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
-    return files_of(options["options"]) | {"shared queries": Path(options["shared"])}
+def _files(options: Mapping[str, Json]) -> dict[str, str]:
+    return files_of(options["options"]) | {"shared queries": options["shared"]}
 
 
 def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
