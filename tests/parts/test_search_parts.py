@@ -16,8 +16,11 @@ from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unknown
 from rankwell.neighbours import TopK
 from rankwell.parts import KINDS, Limits
 from rankwell.parts import lists as kind
+from rankwell.parts import vectors as vectors_of_parts
 from rankwell.parts.ids import Ids
+from rankwell.parts.vectors import VectorFiles
 from rankwell.store import decode_id
+from vector_files import fbin, fvecs, npy
 
 METRICS = ("cosine", "dot", "l2")
 SHARDS = (1, 2, 7, 31, 250)
@@ -81,6 +84,30 @@ def test_shards_give_the_lists_of_exact_arithmetic(files: Path, metric: str):
     expected = neighbours(queries, items, 12, metric)
     assert found.positions.tolist() == [[position for position, _ in best] for best in expected]
     assert found.scores.tolist() == [[score for _, score in best] for best in expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("base.npy", npy), ("base.fbin", fbin), ("base.fvecs", fvecs), ("base.npy", lambda rows: npy(np.asfortranarray(rows)))],
+)
+def test_small_ranges_have_the_vectors_of_large_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content):
+    (tmp_path / name).write_bytes(content(copies(50, 6)))
+    files = VectorFiles(str(tmp_path / name))
+
+    small = files.read(3, 40)
+    monkeypatch.setattr(vectors_of_parts, "_MOST_READ", 0)
+    large = files.read(3, 40)
+
+    assert (small.dtype, small.tobytes()) == (large.dtype, large.tobytes())
+    assert small.tobytes() == copies(50, 6)[3:40].tobytes()
+
+
+def test_a_file_that_is_cut_after_it_was_opened_is_an_error(files: Path):
+    opened = VectorFiles(str(files / "base.npy"))
+    os.truncate(files / "base.npy", 1000)
+
+    with pytest.raises(BadInput, match=r"base\.npy has changed since the plan was written"):
+        opened.read(3, 400)
 
 
 @pytest.mark.parametrize("k", [40, 699, 1000])

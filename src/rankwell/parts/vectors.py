@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from mmap import mmap
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +27,7 @@ from rankwell.store.remote import Object, look
 _AT_ONCE = 16
 _NEAR, _BLOCK = 64 << 10, 16 << 20
 """Bytes between rows of an object that are read together, and of one range at most."""
+_MOST_READ = 16 << 20
 
 
 class _Rows(Protocol):
@@ -54,13 +56,25 @@ class _MappedVectors:
     """The vectors of a local file, read in place. Raises as `mapped`."""
 
     def __init__(self, path: str, part: str) -> None:
-        self._vectors = mapped(f"{path}:{part}" if part else path).vectors
+        self._file, self._vectors = path, mapped(f"{path}:{part}" if part else path).vectors
         self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
         self.dtype = self._vectors.dtype
+        self._row = self.shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> Vectors:
-        """The vectors of some rows, in place where they follow each other."""
-        return np.ascontiguousarray(self._vectors[start:stop])
+        """The vectors of some rows, in place where they follow each other and are many."""
+        found = self._vectors
+        # A small range costs less to read into memory that the process has kept than to map, page by page.
+        is_small = (stop - start) * self._row <= _MOST_READ
+        if is_small and isinstance(found, np.memmap) and isinstance(found.base, mmap) and found.flags.c_contiguous:
+            return self._read(found.offset + start * self._row, stop - start)
+        return np.ascontiguousarray(found[start:stop])
+
+    def _read(self, offset: int, n: int) -> Vectors:
+        rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
+        if rows.nbytes < n * self._row:
+            raise BadInput(f"{self._file} has changed since the plan was written; name another work folder.")
+        return rows.reshape(n, self.shape[1])
 
     def chosen(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""

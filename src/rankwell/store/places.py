@@ -342,7 +342,7 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
 def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:
     """So many bytes, and whether they are all; more where a header of many columns, or the row behind it, is longer than that."""
     raw = read(size + 1)
-    while _HEAD <= size < len(raw) and size < _LONGEST and raw.count(b"\n") < 2 and b"\0" not in raw:
+    while _HEAD <= size < len(raw) and size < _LONGEST and b"\0" not in raw and raw.count(b"\n") < 2:
         if raw.lstrip()[:1] in b"[{":
             break
         size *= 8

@@ -20,7 +20,7 @@
 #define ALWAYS_INLINE
 #endif
 
-enum { STRIDE = 128, LINE = 64 };
+enum { STRIDE = 128, LINE = 64, AHEAD = 4 };
 
 /* Pairs (i, j) with products[i][j] >= cut[i], by row and then by column; -1 where there is no room for them. */
 FOR_EVERY_PROCESSOR
@@ -123,6 +123,35 @@ static inline ALWAYS_INLINE double summed(const float *left, const float *right,
     return terms[0];
 }
 
+/* The same of the products of two vectors and, in `square`, of the second with itself. terms: room for all and one. */
+static inline ALWAYS_INLINE double summed_both(const float *left, const float *right, Py_ssize_t dimensions, double *terms,
+                                               double *square)
+{
+    const Py_ssize_t half = dimensions / 2;
+    Py_ssize_t wide = dimensions - half;
+    const float *const left_end = left + wide, *const right_end = right + wide;
+    double *const squares = terms + wide;
+    for (Py_ssize_t t = 0; t < half; t++) {
+        const double one = right[t], other = right_end[t];
+        terms[t] = (double)left[t] * one + (double)left_end[t] * other;
+        squares[t] = one * one + other * other;
+    }
+    if (wide > half) {
+        terms[half] = (double)left[half] * (double)right[half];
+        squares[half] = (double)right[half] * (double)right[half];
+    }
+    while (wide > 1) {
+        const Py_ssize_t added = wide / 2;
+        wide -= added;
+        for (Py_ssize_t t = 0; t < added; t++) {
+            terms[t] += terms[wide + t];
+            squares[t] += squares[wide + t];
+        }
+    }
+    *square = squares[0];
+    return terms[0];
+}
+
 /* scores[p] = the sum of `summed` for left[rows[p]] and right[columns[p]], in float64; a cosine is divided by the norms. */
 FOR_EVERY_PROCESSOR
 static void score_rows(const float *left, const float *right, Py_ssize_t dimensions, Py_ssize_t pairs, const int64_t *rows,
@@ -132,8 +161,8 @@ static void score_rows(const float *left, const float *right, Py_ssize_t dimensi
     for (Py_ssize_t p = 0; p < pairs; p++) {
         const float *const one = left + rows[p] * dimensions, *const other = right + columns[p] * dimensions;
 #if defined(__GNUC__)
-        if (p + 1 < pairs) {
-            const char *const next = (const char *)(right + columns[p + 1] * dimensions);
+        if (p + AHEAD < pairs) {
+            const char *const next = (const char *)(right + columns[p + AHEAD] * dimensions);
             for (size_t at = 0; at < (size_t)dimensions * sizeof(float); at += LINE)
                 __builtin_prefetch(next + at);
         }
@@ -142,12 +171,15 @@ static void score_rows(const float *left, const float *right, Py_ssize_t dimensi
             scores[p] = summed(one, other, dimensions, 1, terms);
             continue;
         }
-        scores[p] = summed(one, other, dimensions, 0, terms);
-        if (what == COSINE) {
-            if (!p || rows[p] != rows[p - 1])
-                square = summed(one, one, dimensions, 0, terms);
-            scores[p] /= sqrt(square * summed(other, other, dimensions, 0, terms));
+        if (what == PRODUCT) {
+            scores[p] = summed(one, other, dimensions, 0, terms);
+            continue;
         }
+        if (!p || rows[p] != rows[p - 1])
+            square = summed(one, one, dimensions, 0, terms);
+        double others;
+        const double product = summed_both(one, other, dimensions, terms, &others);
+        scores[p] = product / sqrt(square * others);
     }
 }
 
@@ -234,7 +266,7 @@ static PyObject *score_pairs(PyObject *self, PyObject *arguments)
         refuse("the arrays of score_pairs do not fit together");
     good = good && within(rows.buf, pairs, left.len / 4 / safe) && within(columns.buf, pairs, right.len / 4 / safe);
     if (good) {
-        terms = PyMem_Malloc((size_t)dimensions * sizeof(double));
+        terms = PyMem_Malloc(((size_t)dimensions + 1) * sizeof(double));
         good = terms != NULL;
         if (!good)
             PyErr_NoMemory();

@@ -87,7 +87,7 @@ def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]
     return queries, items
 
 
-_FOLD = 16
+_FOLD, _FOLDS = 4, 2
 _EACH = 1 << 20  # products that are worth a thread
 
 
@@ -196,15 +196,13 @@ def _parts(products: Reals) -> list[slice]:
 
 def _kth_bound(products: Reals, keep: int) -> Reals:
     """(queries,) at most the k-th greatest product of each query, and not much less."""
-    items = products.shape[1]
-    height = items // _FOLD
-    if height >= 8 * keep:
-        # The greatest of every 16 are different pairs, so their k-th is such a bound; and they are soon found.
-        best = np.maximum(products[:, :height], products[:, height : 2 * height])
-        for start in range(2 * height, _FOLD * height, height):
-            np.maximum(best, products[:, start : start + height], out=best)
-        products, items = best, height
-    return np.partition(products, items - keep, axis=1)[:, items - keep]
+    # The greatest of several are different pairs, so the k-th of those is such a bound; and they are soon found.
+    for _ in range(_FOLDS):
+        height = products.shape[1] // _FOLD
+        if height >= 8 * keep:
+            products = products[:, : _FOLD * height].reshape(len(products), _FOLD, height).max(axis=1)
+    kth = products.shape[1] - keep
+    return np.partition(products, kth, axis=1)[:, kth]
 
 
 def tally(products: Reals, low: Reals, high: Reals, excluded: ExcludedPairs, mask: Bools) -> Counted:

@@ -205,8 +205,9 @@ class Space:
         return Block(out, reach, squares)
 
     def _normalised(self, side: Literal["query", "item"], start: int, raw: Vectors, plain: Reals, out: Reals) -> Block:
-        squares = np.vecdot(plain, plain)
-        if side == "item" and ((squares > 1e-18) & (squares < 1e18)).all():
+        # The bound has room for norms of items off by the roundings of d additions, but not for those of queries as well.
+        squares = np.vecdot(plain, plain) if side == "item" else squared_norms(plain, np.arange(len(plain)))
+        if ((squares > 1e-18) & (squares < 1e18)).all():
             np.multiply(plain, (1 / np.sqrt(squares.astype(np.float64))).astype(self.dtype)[:, None], out=out)
         else:
             wide = raw.astype(np.float64)

@@ -106,7 +106,8 @@ class Sweep:
         known: dict[int, SomeFindings] = {}
         gave_up = set[int]()
         spare: list[_Loaded] = []
-        buffers: list[Reals] = [np.empty((0, 0))] * self._ready
+        # One array: memory in large pages is mapped several times as fast as in small ones.
+        buffer = np.empty((min(self._n, self._step * self._ready), self._space.width), dtype=self._space.dtype)
 
         def _begin(which: int) -> SomeFindings:
             rows, queries = slice(ends[which], ends[which + 1]), slice(parts[which].start, parts[which].stop)
@@ -114,7 +115,7 @@ class Sweep:
 
         for start in range(0, self._n, self._step * self._ready):
             stop = min(start + self._step * self._ready, self._n)
-            ready = self._make_ready(range(start, stop, self._step), buffers)
+            ready = self._make_ready(range(start, stop, self._step), buffer)
             is_first, is_last = start == 0, stop == self._n
 
             def _take(
@@ -134,19 +135,14 @@ class Sweep:
             in_threads(_take, [each for each in range(len(parts)) if each not in gave_up], workers=self._workers)
         return [parts[which] for which in sorted(gave_up)]
 
-    def _make_ready(self, starts: range, buffers: list[Reals]) -> list[tuple[int, Block]]:
-        """Blocks of items with the first of each; buffers: those of the last blocks, which are written over."""
-        if not starts:
-            return []
+    def _make_ready(self, starts: range, buffer: Reals) -> list[tuple[int, Block]]:
+        """Blocks of items with the first of each; buffer: that of the last blocks, which are written over."""
 
-        def _load(which: int) -> tuple[int, Block]:
-            first = starts[which]
+        def _load(first: int) -> tuple[int, Block]:
             stop = min(first + self._step, self._n)
-            if len(buffers[which]) < stop - first:
-                buffers[which] = np.empty((stop - first, self._space.width), dtype=self._space.dtype)
-            return first, self._space.items(first, stop, out=buffers[which][: stop - first])
+            return first, self._space.items(first, stop, out=buffer[first - starts.start : stop - starts.start])
 
-        return in_threads(_load, range(len(starts)), workers=self._workers)
+        return in_threads(_load, starts, workers=self._workers)
 
 
 class _Loaded:
