@@ -134,6 +134,38 @@ def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
     assert "and input in" in notes
 
 
+def test_a_rule_of_one_folder_alone_is_reported(two, tmp_path):
+    other = folder_of(tmp_path / "other", lift=0.05, rules={**RULES, "min_similarity": 0.3})
+
+    assert "min-similarity is 0.3 in other; old was evaluated without it" in compare(two[0], other).notes
+    assert "min-similarity is 0.3 in other; old was evaluated without it" in compare(other, two[0]).notes
+    assert not any("evaluated without" in note for note in compare(*two).notes)
+
+
+def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folder(two, tmp_path):
+    write_parquet = duckdb.connect()
+    for name, value in zip(two, ("reader", "retriever"), strict=True):
+        path, manifest = Path(name) / "queries.parquet", Path(name) / "manifest.json"
+        write_parquet.execute(
+            f"COPY (SELECT *, '{value}' AS failed FROM '{path}') TO '{tmp_path}/queries.parquet' (FORMAT parquet)"
+        )
+        (tmp_path / "queries.parquet").replace(path)
+        content = json.loads(manifest.read_text())
+        content["files"]["queries.parquet"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        manifest.write_text(json.dumps(content))
+
+    notes = compare(*two, output=tmp_path / "out").notes
+
+    (note,) = [note for note in notes if "failed" in note]
+    what = "attributes of queries that differ between folders keep the name of theirs"
+    assert note == f"{what}, as 'failed (old)' and 'failed (new)': failed"
+    written = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/queries.parquet'")
+    assert {"failed (old)", "failed (new)", "type"} <= set(written.columns)
+    assert "failed" not in written.columns
+    assert duckdb.sql(f"SELECT DISTINCT \"failed (new)\" FROM '{tmp_path}/out/queries.parquet'").fetchall() == [("retriever",)]
+    assert "retriever" in compare(*two, group="failed (new)").text
+
+
 def test_what_is_written_can_be_compared_again(two, tmp_path):
     compare(*two, output=tmp_path / "out", group="type", measures=["AP"])
 
@@ -255,6 +287,11 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
         compare(two[0], two[0])
     with pytest.raises(BadUsage, match="--query-texts and --convention are for judgments and runs"):
         compare(*two, query_texts="x")
+
+
+def test_a_folder_that_does_not_exist_is_named(two, tmp_path):
+    with pytest.raises(BadInput, match="absent: no such file or folder; name a folder that a command wrote with -o"):
+        compare(*two, str(tmp_path / "absent"))
 
 
 def test_damaged_folders_are_named(two, tmp_path):

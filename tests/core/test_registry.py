@@ -246,3 +246,10 @@ def test_the_decorator_returns_the_function_itself():
         assert MEASURES[name].function is constant
     finally:
         MEASURES._entries.pop(name, None)
+
+
+def test_a_word_for_a_parameter_that_is_nearly_one_is_named():
+    with pytest.raises(BadUsage, match=r"AnswerEM takes .*; did you mean 'french'\?"):
+        parse_measure("AnswerEM(normalizer='frensh')")
+    with pytest.raises(BadUsage, match=r"AnswerEM takes .* or None\.$"):
+        parse_measure("AnswerEM(normalizer='zzz')")

@@ -459,7 +459,12 @@ def test_weighted_means_are_compared_as_they_are_averaged():
 def test_measures_with_other_summaries_say_what_is_compared():
     ranks = [values_of(run, "MedR", [1.0, 5.0, 3.0], unit="rank", summary="median") for run in "AB"]
 
-    assert any("MedR sums queries up by their median" in note for note in compare_values(ranks).notes)
+    result = compare_values(ranks)
+
+    assert any("MedR sums queries up by their median" in note for note in result.notes)
+    assert row_of(result, "MedR")["label"] == "Difference(MedR (mean))"
+    assert "MedR (mean)" in result.verdicts[0]
+    assert compare_values(ranks, measures="MedR").verdicts == result.verdicts
 
 
 def test_the_same_measure_in_two_directions_is_two():
@@ -482,6 +487,35 @@ def test_pairs_without_a_common_measure_are_not_in_the_family():
 
     assert said.startswith("B is better than A by ")
     assert "Holm" not in said
+
+
+def test_a_run_that_shares_no_measure_is_named_once_and_left_out():
+    values = [*two_systems(measures=("AP", "P@5")), values_of("C", "RR", [0.5] * 60)]
+
+    result = compare_values(values)
+
+    assert "not compared, as no other run has their measures: 'C'" in result.notes
+    assert not any("missing from some runs" in note for note in result.notes)
+
+
+def test_measures_that_are_not_requested_are_not_called_missing():
+    values = [*two_systems(measures=("AP", "P@5")), values_of("C", "AP", [0.5] * 60)]
+
+    assert any("P@5 of 'A', 'B'" in note for note in compare_values(values).notes)
+    assert not any("P@5" in note for note in compare_values(values, measures="AP").notes)
+
+
+def test_systems_without_a_common_measure_have_no_common_order():
+    values = [
+        *two_systems(measures=("AP",)),
+        *(replace(each, run=f"{each.run}2", measure="RR") for each in two_systems(measures=("AP",))),
+    ]
+
+    result = compare_values(values)
+
+    assert len(result.differences) == 2
+    assert "systems" not in result.tables
+    assert "borda" not in result.tables
 
 
 def test_a_measure_without_a_known_direction_is_taken_by_its_unit():

@@ -539,6 +539,20 @@ def test_heads_stand_above_their_columns(browser: Page, tmp_path: Path, order: s
         )
 
 
+def test_a_difference_of_means_is_not_called_a_difference_of_medians(browser: Page, tmp_path: Path):
+    data = world()
+    place = data["differences"][0]["measure"]
+    label = data["measures"][place]["label"]
+    plain_heads, median_heads = [], []
+    for heads, summary in ((plain_heads, "mean"), (median_heads, "median")):
+        data["measures"][place]["summary"] = summary
+        browser.open(written(tmp_path, data), "#overview")
+        heads += browser.texts("#differences ~ .wide tbody th")
+
+    assert median_heads[0].startswith(f"{label} (mean)")
+    assert not any("(mean)" in head for head in plain_heads)
+
+
 def test_every_sign_says_what_it_means(browser: Page, tmp_path: Path):
     data = world()
     data["queries"]["values"][0][1][3] = None

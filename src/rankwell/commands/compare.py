@@ -10,17 +10,17 @@ import rankwell
 from rankwell import report
 from rankwell.core.options import ConventionName
 from rankwell.core.registry import measure_names
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
-from rankwell.io.result_folder import is_result_folder, read_results
+from rankwell.io.result_folder import is_result_folder, read_results, stated_directions
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
-from rankwell.store import write_text
+from rankwell.store import exists, write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"
 
@@ -125,6 +125,9 @@ def _gather(
     # Judgments may be a folder, of a data set or of a study.
     results = named if any(folders) or len(named) < 3 else named[1:]
     lost = next((place for _, place in results if Path(place).is_dir() and not is_result_folder(place)), None)
+    absent = next((place for _, place in named if any(folders) and not exists(place)), None)
+    if absent is not None:
+        raise BadInput(f"{absent}: no such file or folder; name a folder that a command wrote with -o.")
     if any(folders) or lost is not None:
         what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files cannot be combined"
         raise BadUsage(f"{what}; give folders that commands wrote with -o, or judgments and runs.")
@@ -144,8 +147,10 @@ def _gather(
     of_queries: dict[str, dict[str, str]] = result.objects["attributes"]
     names = dict.fromkeys(name for texts in of_queries.values() for name in texts)
     attributes = {name: {query: texts[name] for query, texts in of_queries.items() if name in texts} for name in names}
+    rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
     origin = Origin(
-        rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
+        rules=rules,
+        better=stated_directions(rules),
         notes=result.notes,
         sources=result.sources,
         details=result.details if details else None,

@@ -57,7 +57,12 @@ def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> An
         )
     )
     shown = write_value(value) if isinstance(value, tuple) else repr(value)
-    raise BadUsage(f"{parameter.name}={shown} in {text!r}: {measure} takes {expected}.")
+    import difflib
+
+    words = [word for kind in options if get_origin(kind) is Literal for word in get_args(kind)]
+    near = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise BadUsage(f"{parameter.name}={shown} in {text!r}: {measure} takes {expected}{hint}")
 
 
 def _number(value: Any) -> float | None:

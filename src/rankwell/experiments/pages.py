@@ -139,7 +139,10 @@ def page_source(
         values=gathered.values,
         row_attributes=gathered.row_attributes,
         rows=found.rows,
-        places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
+        places=[
+            PlacedFolder(folder.place, renamed, attributes)
+            for (_, folder), renamed, attributes in zip(folders, names, gathered.renamed, strict=True)
+        ],
         verdicts=found.verdicts,
         pair=_pair(found.rows, found.systems, found.verdicts) or _stored_pair(stored, runs),
         failures=stored.get("failures", ()),

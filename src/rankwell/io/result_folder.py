@@ -111,8 +111,7 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
     files = None if manifest is None or not manifest.files else manifest.files
     if files is not None and PER_QUERY not in files:
         raise BadInput(f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it.")
-    described: Mapping[str, Any] = rules.get("measures") or {}
-    measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
+    measures = _described(rules)
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
     values, row_attributes = _values(folder / PER_QUERY, summaries)
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
@@ -125,12 +124,22 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
         values=values,
         row_attributes=row_attributes,
         rules=rules,
-        better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
+        better=stated_directions(rules),
         inputs=inputs,
         attributes=attributes,
         protocol=protocol,
         files=files,
     )
+
+
+def stated_directions(rules: Mapping[str, Any]) -> dict[str, Better]:
+    """The direction of better values of each measure for which the rules of a result state one."""
+    return {name: fact["better"] for name, fact in _described(rules).items() if fact.get("better") in get_args(Better)}
+
+
+def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    described: Mapping[str, Any] = rules.get("measures") or {}
+    return {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
 
 
 class Manifest(NamedTuple):

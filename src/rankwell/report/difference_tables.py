@@ -97,7 +97,7 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
 
 def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several: bool) -> Row:
     label, unit = difference_label(row), row["unit"]
-    measure = label if label == row["of"] else f"{label} = {row['of']}"
+    measure = label if label.removesuffix(" (mean)") == row["of"] else f"{label} = {row['of']}"
     low, high = row["ci_low"], row["ci_high"]
     texts = {
         "mean": figure(row["mean_run"], unit),

@@ -14,7 +14,7 @@ from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.judging import ComparisonOptions
 from rankwell.experiments.pages import write_report
-from rankwell.io.result_folder import read_results
+from rankwell.io.result_folder import read_results, stated_directions
 from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
 from rankwell.report.page import NAME
@@ -44,7 +44,8 @@ def compare(result: Results, *, options: ComparisonOptions, group: str | None = 
     kept = ("notes", "sources", "details", "items", "queries")
     rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
     unjudged = None if result.details is None else UnjudgedItems.of(DETAIL_DEPTH, result.details)
-    origin = Origin(rules=rules, protocol=result.task, unjudged=unjudged, **{name: getattr(result, name) for name in kept})
+    own = {name: getattr(result, name) for name in kept}
+    origin = Origin(rules=rules, protocol=result.task, unjudged=unjudged, better=stated_directions(rules), **own)
     known = _attributes(result) if group is not None or cluster is not None else {}
     advice = "evaluate with texts of the queries that have it as a column, or with details=True"
     return compare_values(

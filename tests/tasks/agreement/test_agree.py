@@ -205,6 +205,27 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
     assert set(manifest["inputs"]) == {"ada", "minilm", "tuned"}
 
 
+def test_a_change_without_an_interval_says_why():
+    reference, other = vectors(1), vectors(2, noise=4.0)
+
+    found = rankwell.agree(reference, {"far": other, "same": reference}, k=1, measures="Overlap", samples=40)
+
+    (row,) = found.changes
+    assert row["mean"] > 1
+    assert row["ci_low"] is None
+    assert any(note.startswith("no interval, as the mean of far is 0 or less in a resample") for note in found.notes)
+
+
+def test_the_residual_of_rbo_is_neither_good_nor_bad():
+    found = rankwell.agree(vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, k=5)
+
+    compared = found.compare()
+
+    assert "RBO(kind='res')@5: neither higher nor lower values are better; not tested" in compared.notes
+    assert not any("kind='res'" in text for text in compared.verdicts)
+    assert not any("does not say which values are better" in note for note in compared.notes)
+
+
 def test_the_relative_change_is_the_ratio_of_means_less_one_with_an_interval_that_holds_it(folder):
     found = rankwell.agree(vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, convention="scholar-stream")
 

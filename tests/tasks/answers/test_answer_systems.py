@@ -4,6 +4,7 @@ import builtins
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,6 +231,13 @@ def test_the_example_finds_reads_and_knows_when_to_be_silent(questions: Question
     assert predictions.starts[0] == questions.starts[0]
     assert predictions.texts[predictions.offsets[1]] is None
     assert np.diff(predictions.offsets).max() <= 2
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, True])
+def test_the_example_refuses_a_cut_off_that_finds_nothing(questions: Questions, wrong: Any):
+    for name in ("k_retriever", "k_reader"):
+        with pytest.raises(BadUsage, match=f"{name}={wrong!r}; expected a positive integer"):
+            bm25_overlap(questions, **{name: wrong})
 
 
 def test_gold_passages_are_those_of_the_answers_and_of_the_question(questions: Questions):

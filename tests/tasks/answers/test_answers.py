@@ -34,7 +34,7 @@ from rankwell.evaluation.results import Results
 from rankwell.media.texts import normalizer
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.answers.formats import read_predictions, read_questions
 from rankwell.tasks.answers.marks import overlap
 
 
@@ -204,7 +204,7 @@ def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float
 
     assert (row["mean"], row["n"]) == (exact, n)
     assert any("2 questions have no prediction" in note for note in found.notes)
-    assert any("1 predictions are of no question here" in note for note in found.notes)
+    assert any("1 prediction is of no question here and ignored" in note for note in found.notes)
     assert next(iter(found.rules["counts"].values()))["queries_missing"] == 2
     assert [each.failed for each in found.outcomes].count(None) == (2 if missing == "skip" else 0)
 
@@ -497,3 +497,26 @@ def test_results_do_not_depend_on_the_order_of_rows(tmp_path: Path):
     assert one.summary == other.summary
     assert one.details == other.details
     assert one.hardest() == other.hardest()
+
+
+def test_tables_that_the_readers_returned_are_evaluated_as_they_are(tmp_path):
+    gold, given = TEXTS, Predictions.from_texts({"a": ["Paris"], "b": ["Milan"]})
+
+    found = evaluate_answers(read_questions(gold), read_predictions(given), convention="squad2", intervals="none")
+
+    assert found.summary == evaluate_answers(gold, given, convention="squad2", intervals="none").summary
+
+
+def test_ids_of_documents_that_match_in_part_are_reported():
+    articles = [
+        squad(qa(f"q{place}"))["data"][0] | {"title": title} for place, title in enumerate(("France", "Saint Lucia", "Chad"))
+    ]
+    gold = {"version": "v2.0", "data": articles}
+
+    found = plain(gold, retrieved={"q0": {"France#0": 1.0}, "q1": {"Saint_Lucia#0": 1.0}, "q2": {"France#0": 1.0}})
+
+    (note,) = [note for note in found.notes if "written in two ways" in note]
+    assert "2 of the 3 documents of the questions are in no list, such as 'Chad#0'" in note
+    assert "1 document is of no question, such as 'Saint_Lucia#0'" in note
+    whole = plain(gold, retrieved={f"q{place}": {"France#0": 1.0, "Chad#0": 0.5} for place in range(3)})
+    assert not any("written in two ways" in note for note in whole.notes)

@@ -340,6 +340,21 @@ def test_systems_other_than_tables_are_refused(
         assert "old.toml" in capsys.readouterr().err
 
 
+def test_a_data_set_of_another_task_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from rankwell import cli
+
+    monkeypatch.chdir(tmp_path)
+    Path("gold.json").write_text("{}")
+    system = "[[system]]\nname = 'a'\ncall = 'rankwell.tasks.answers.answering:bm25_overlap'\n"
+    Path("grid.toml").write_text(f"[[dataset]]\nname = 'd'\ncommand = 'clips evaluate'\ngold = 'gold.json'\n{system}")
+    monkeypatch.setattr("sys.argv", ["rankwell", "answers", "grid", "grid.toml"])
+
+    assert cli.main() == 2
+    assert "is 'clips evaluate'; a grid evaluates answers" in capsys.readouterr().err
+
+
 def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(world: Write, monkeypatch: pytest.MonkeyPatch):
     from rankwell import cli
 

@@ -624,8 +624,8 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
 
     assert not any("here the query is removed first" in note.lower() for note in plain_notes)
     assert not any("evaluator of ALFA leaves them out" in note for note in plain_notes)
-    strict = evaluate_clips(table, vectors, convention="alfa", min_similarity=2.0, intervals="none").notes
-    assert any("of 3 of 3 queries every result is below the similarity 2" in note for note in strict)
+    strict = evaluate_clips(table, vectors, convention="alfa", min_similarity=0.99, intervals="none").notes
+    assert any("3 of 3 queries have no result of the similarity 0.99 or more" in note for note in strict)
 
 
 def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_published():
@@ -790,3 +790,47 @@ def test_a_result_says_in_one_line_what_it_is():
 def test_what_nothing_would_read_is_refused(given: dict[str, Any], named: str):
     with pytest.raises(BadUsage, match=named):
         evaluate_clips(**{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, **given})
+
+
+def test_a_least_similarity_that_no_cosine_reaches_is_refused():
+    table = {name: {"g": ["x"]} for name in "abc"}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+
+    with pytest.raises(BadUsage, match=r"min_similarity 1\.5: no cosine is above 1"):
+        evaluate_clips(table, vectors, min_similarity=1.5, intervals="none")
+    assert evaluate_clips(table, vectors, min_similarity=1.5, metric="dot", intervals="none").summary
+
+
+def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
+    table = {name: {"g": ["x"]} for name in "abc"}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    texts = {"mode": "text", "text_embeddings": np.array([[1.0, 0.0]]), "intervals": "none", "k": 1}
+    queries = [{"id": "q", "text": "Radfahrer", "keywords": "x"}]
+
+    result = evaluate_clips(table, vectors, queries=queries, map_text=lambda text: (), **texts)
+
+    assert {row["keywords"] for row in result.summary} == {"given"}
+    assert result["P@1"] == 1.0
+    assert any("(mapped): none of 1 query counts" in note and "this reading is left out" in note for note in result.notes)
+    with pytest.raises(NothingToEvaluate, match="none of 1 query counts"):
+        evaluate_clips(table, vectors, queries=["Radfahrer"], map_text=lambda text: (), **texts)
+
+
+def test_the_default_convention_does_not_claim_the_rules_of_runs():
+    table = {name: {"g": [name if name == "c" else "x"]} for name in "abc"}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+
+    result = evaluate_clips(table, vectors, intervals="none")
+
+    assert any("no relevant clip and is left out" in note for note in result.notes)
+    assert not any("no judged query left out" in note or "trec_eval" in note for note in result.notes)
+
+
+def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
+    (tmp_path / "clips.csv").write_text("slice_id,object_type\na,car; bus\nb,car\n")
+    (tmp_path / "schema.json").write_text('{"object_type": ["car; bus", "car"]}')
+
+    notes = read_annotations(tmp_path / "clips.csv").notes
+
+    assert any("1 keyword has ';' or '|' inside" in note and "'car; bus'" in note for note in notes)
+    assert not any("';'" in note for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes)

@@ -210,3 +210,34 @@ def test_lint_puts_unused_labels_last_in_a_line_per_group(tmp_path: Path, capsys
     _, out, _ = run(*words, "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
     unused = [row["label"] for row in json.loads(out)["rows"] if row["kind"] == "never used"]
     assert unused == ["night", "dusk", "dawn", "rain", "fog"]
+
+
+def test_a_file_of_vectors_in_place_of_text_queries_is_refused_at_once(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    words = ("clips", "evaluate", "--mode", "text", "--annotations", files["annotations"], "--embeddings", files["embeddings"])
+
+    code, _, error = run(
+        *words, "--groups", "g,h", "--queries", files["embeddings"], "--text-embeddings", files["embeddings"],
+        capsys=capsys, monkeypatch=monkeypatch,
+    )  # fmt: skip
+
+    assert code == 2
+    assert "v.npy:1: a zero byte, so this is not a text file" in error
+
+
+def test_an_unknown_query_clip_is_named_with_the_nearest(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    words = ("clips", "evaluate", "--annotations", files["annotations"], "--embeddings", files["embeddings"], "--groups", "g,h")
+
+    code, _, error = run(*words, "--query-clips", "zz9", capsys=capsys, monkeypatch=monkeypatch)
+
+    assert code == 2
+    assert "'zz9' is neither a clip nor a keyword" in error
+
+
+def test_lint_heads_the_column_of_keywords_by_that_word(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "clips.csv").write_text("slice_id,object_type\na,car; bus\nb,cloud\nc,cloudy\n")
+
+    _, out, _ = run("clips", "lint", str(tmp_path / "clips.csv"), capsys=capsys, monkeypatch=monkeypatch)
+
+    assert "keyword" in out.splitlines()[0]
+    assert "measure" not in out.splitlines()[0]
+    assert "';' or '|' inside" in out

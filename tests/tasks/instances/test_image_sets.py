@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingT
 from rankwell.report.present import Output
 from rankwell.tasks.instances.commands import instances_stats
 from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import ImageEntry, Images, Marks, filter_images, instance_truth
+from rankwell.tasks.instances.images import ImageEntry, Images, Marks, both_sides, filter_images, instance_truth
 from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import image_statistics, published_instances, statistics_rows
 
@@ -339,6 +339,11 @@ def test_a_set_without_queries_or_without_references_is_nothing_to_evaluate() ->
     ):
         with pytest.raises(NothingToEvaluate, match=f"there is no {other}"):
             instance_truth(Images.from_entries([ImageEntry("a", "x", side)]))
+
+
+def test_without_a_reference_the_references_are_missing_though_no_query_is_left_either() -> None:
+    with pytest.raises(NothingToEvaluate, match="there is no reference image left"):
+        both_sides(Images.from_entries([]))
 
 
 def test_an_exclusion_that_no_image_can_answer_is_refused() -> None:

@@ -60,6 +60,16 @@ def test_the_gap_to_the_second_reference_is_a_confidence():
     assert result["AUROC recall@1 diff1"] == 1
 
 
+def test_clusters_may_be_in_a_table_of_a_spreadsheet(tmp_path: Path):
+    images = write_images(tmp_path)
+    text = "image;cluster;other\r\n" + "".join(f"i{n};{n // 3};{n % 2}\r\n" for n in range(6))
+    (tmp_path / "found.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+
+    result = evaluate_instances(images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv:other", run="v")
+
+    assert result["NMI"] == pytest.approx(partitions.nmi("xxyyzz", [0, 1] * 3), abs=1e-12)
+
+
 def test_given_clusters_are_compared_with_the_labels(tmp_path: Path):
     images = write_images(tmp_path)
     (tmp_path / "found.csv").write_text("image,cluster,other\n" + "".join(f"i{n},{n // 3},{n % 2}\n" for n in range(6)))

@@ -348,7 +348,7 @@ def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: st
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
             what = f"{here} has {reference.n} vectors, {there} has {other.n}"
-            raise BadInput(f"{what}; without ids on both sides they are matched by position, which takes as many of both.")
+            raise BadInput(f"{what}; without ids on both sides they are matched by position; give as many of both, or ids.")
         return np.arange(other.n, dtype=np.int64)
     place = {name: row for row, name in enumerate(other.ids)}
     for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):

@@ -18,6 +18,7 @@ _TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "
 _OWN = ("seed", "version", "intervals", "counts", "measures")
 # Name or measure the system itself, so that a difference is expected.
 _OF_SYSTEM = ("engine", "measurement_itself")
+_PLAIN = (str, int, float, type(None))
 Named = Sequence[tuple[str, ResultFolder]]
 """Folders, each with its name, "" where none is given."""
 
@@ -25,7 +26,8 @@ Named = Sequence[tuple[str, ResultFolder]]
 class Gathered(NamedTuple):
     """Values of all systems with their origin and the attributes of queries: name -> query -> text.
 
-    chooses: whether the requested measures are still to be chosen.
+    chooses: whether the requested measures are still to be chosen. renamed: of each folder the attributes that have another name
+    here, as `query_names` gives it.
     """
 
     values: Sequence[Values]
@@ -33,6 +35,7 @@ class Gathered(NamedTuple):
     origin: Origin
     attributes: Mapping[str, Mapping[str, str]]
     chooses: bool
+    renamed: Sequence[Mapping[str, str]] = ()
 
     @property
     def runs(self) -> list[str]:
@@ -59,15 +62,14 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
     values: list[Values] = []
     row_attributes: list[Mapping[str, Any]] = []
     attributes: dict[str, dict[str, str]] = {}
-    notes = differing(folders)
-    for (_, folder), renamed, called in zip(folders, names, _distinct_names(folders), strict=True):
+    columns, notes = query_names(folders)
+    notes = [*differing(folders), *notes]
+    for (_, folder), renamed, own in zip(folders, names, columns, strict=True):
         values += [replace(each, run=renamed[each.run]) for each in folder.values]
         row_attributes += folder.row_attributes
         for name, texts in folder.attributes.items():
-            known = attributes.setdefault(name, {})
-            if any(known.get(query, text) != text for query, text in texts.items()):
-                notes.append(f"{called}: {name} says other things of some queries than an earlier folder, which holds")
-            attributes[name] = {**texts, **known}
+            here = own.get(name, name)
+            attributes[here] = {**texts, **attributes.get(here, {})}
     protocols = {folder.protocol for _, folder in folders}
     protocol = protocols.pop() if len(protocols) == 1 else "runs"
     notes += _on_whole_figures(folders, protocol)
@@ -78,11 +80,36 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         details=_details(folders, names) if details else None,
         unjudged=_unjudged(folders, names),
         items=_items(folders, names) if details else None,
-        queries=_queries(folders, values, row_attributes) if details else None,
+        queries=_queries(folders, columns, values, row_attributes) if details else None,
         better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
         protocol=protocol,
     )
-    return Gathered(values, row_attributes, origin, attributes, chooses=True)
+    return Gathered(values, row_attributes, origin, attributes, chooses=True, renamed=columns)
+
+
+def query_names(folders: Named) -> tuple[list[dict[str, str]], list[str]]:
+    """For each folder the names of those attributes of queries that differ between folders, `NAME (FOLDER)`, and a note on them.
+
+    An attribute that depends on the system, such as the stage that failed, differs between results of two systems.
+    """
+    called = _distinct_names(folders)
+    counted = [{query for each in folder.values for query in each.queries} for _, folder in folders]
+    known: dict[str, dict[str, str | None]] = {}
+    differ: dict[str, None] = {}
+    for (_, folder), queries in zip(folders, counted, strict=True):
+        for name, texts in folder.attributes.items():
+            column = known.setdefault(name, {})
+            if any(column.setdefault(query, texts.get(query)) != texts.get(query) for query in queries):
+                differ[name] = None
+    names = [
+        {name: f"{name} ({here})" for name in differ if name in folder.attributes}
+        for (_, folder), here in zip(folders, called, strict=True)
+    ]
+    if not differ:
+        return names, []
+    first = next(iter(differ))
+    kept = " and ".join(repr(own[first]) for own in names if first in own)
+    return names, [f"attributes of queries that differ between folders keep the name of theirs, as {kept}: {', '.join(differ)}"]
 
 
 def _on_whole_figures(folders: Named, protocol: str) -> list[str]:
@@ -124,16 +151,21 @@ def differing(folders: Named) -> list[str]:
     for (_, folder), name_here in zip(others, called, strict=True):
         other = [name for name in _TRUTH if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))]
         notes += [f"{known_as} and {name_here} come of different {name}: their values may not compare" for name in other]
-        for name, rule in folder.rules.items():
-            known = first.rules.get(name, rule)
-            if (
-                name not in (*_OWN, *_OF_SYSTEM)
-                and known != rule
-                and isinstance(rule, str | int | float)
-                and isinstance(known, str | int | float)
-            ):
-                notes.append(f"{name} is {known} in {known_as} and {rule} in {name_here}")
+        for name in dict.fromkeys((*first.rules, *folder.rules)):
+            if name in (*_OWN, *_OF_SYSTEM):
+                continue
+            known, rule = first.rules.get(name), folder.rules.get(name)
+            if known != rule and isinstance(known, _PLAIN) and isinstance(rule, _PLAIN):
+                notes.append(_on_rule(name, (known, known_as), (rule, name_here)))
     return notes
+
+
+def _on_rule(name: str, *of: tuple[Any, str]) -> str:
+    """A note on a rule that differs between two folders, or that one of them lacks. of: the rule and the folder's name."""
+    has = [(rule, folder) for rule, folder in of if rule is not None]
+    lacking = [folder for rule, folder in of if rule is None]
+    rules = " and ".join(f"{rule} in {folder}" for rule, folder in has)
+    return f"{name.replace('_', '-')} is {rules}" + "".join(f"; {folder} was evaluated without it" for folder in lacking)
 
 
 def _distinct_names(folders: Named) -> list[str]:
@@ -164,9 +196,14 @@ def _shared_rules(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[st
     return shared | {name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule}
 
 
-def _queries(folders: Named, values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _queries(
+    folders: Named, columns: Sequence[Mapping[str, str]], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]
+) -> dict[str, list[Any]]:
     """The columns of queries.parquet, each cell of the first folder with one; `direction` distinguishes queries of one id."""
-    tables = [folder.query_table() for _, folder in folders]
+    tables = [
+        {own.get(name, name): cells for name, cells in folder.query_table().items()}
+        for (_, folder), own in zip(folders, columns, strict=True)
+    ]
     names = dict.fromkeys(name for each in row_attributes for name in each)
     apart = [name for name in names if any(name in table for table in tables)]
     known: dict[tuple[Any, ...], dict[str, Any]] = {}

@@ -102,7 +102,10 @@ def align_values(
     better: Mapping[str, Better],
     measures: Sequence[str] | None = None,
 ) -> Comparison:
-    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage for a single run, BadInput."""
+    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage for a single run, BadInput.
+
+    A run that shares no measure with another is left out, with a note.
+    """
     runs = tuple(dict.fromkeys(each.run for each in values))
     if len(runs) < 2:
         raise BadUsage(f"{_listed(runs) or 'nothing'} alone is compared with nothing; give two runs or more.")
@@ -114,24 +117,31 @@ def align_values(
         if each.run in own:
             raise BadInput(f"run {each.run!r} has {each.measure} more than once; name the folders, as in first=DIR second=DIR.")
         own[each.run] = each
-    notes: list[str] = []
-    matrices: list[QuerySystemMatrix] = []
-    partial: dict[tuple[str, ...], list[str]] = {}
-    for (_, attributes), own in grouped.items():
-        if len(own) < len(runs):
-            partial.setdefault(tuple(own), []).append(next(iter(own.values())).label)
-        if len(own) < 2:
-            continue
-        matrices.append(_matrix(own, dict(attributes), place, better, notes))
-    if not matrices:
+    shared = {run for own in grouped.values() if len(own) > 1 for run in own}
+    if not shared:
         raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")
+    lone = [run for run in runs if run not in shared]
+    notes = [f"not compared, as no other run has their measures: {', '.join(map(repr, lone))}"] if lone else []
+    runs = tuple(run for run in runs if run in shared)
+    matrices = [_matrix(own, dict(attributes), place, better, notes) for (_, attributes), own in grouped.items() if len(own) > 1]
     chosen = _selected(matrices, measures) if measures else matrices
-    if partial:
-        n = sum(map(len, partial.values()))
-        owners = [f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()]
-        what = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
-        notes.append(f"runs are compared by the measures that both have; {what}")
-    return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys(notes)))
+    named = {(each.measure, tuple(each.row_attributes.items())) for each in chosen}
+    kept = {key: own for key, own in grouped.items() if key in named or not measures}
+    return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys([*notes, *_on_partial(kept, runs)])))
+
+
+def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]) -> list[str]:
+    """A note on the measures that some runs have and others do not. grouped: run -> values, of every measure."""
+    partial: dict[tuple[str, ...], list[str]] = {}
+    for own in grouped.values():
+        if len(own) < len(runs) and not own.keys().isdisjoint(runs):
+            partial.setdefault(tuple(own), []).append(next(iter(own.values())).label)
+    if not partial:
+        return []
+    n = sum(map(len, partial.values()))
+    owners = [f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()]
+    what = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
+    return [f"runs are compared by the measures that both have; {what}"]
 
 
 def in_order(values: Values) -> Values:
@@ -159,7 +169,10 @@ def _matrix(
         rows = [place[query] for query in each.queries]
         table[rows, column] = each.values
         weights[rows, column] = 1.0 if each.weights is None else each.weights
+    label = first.label
     if first.summary != "mean":
+        # The figure of that name is another one.
+        label = f"{first.label} (mean)"
         notes.append(f"{first.label} sums queries up by their {first.summary}; differences are compared by the mean of queries")
     weighted = any(each.weights is not None for each in own.values())
     both = ~np.isnan(table).any(axis=1)
@@ -172,7 +185,7 @@ def _matrix(
         notes.append(f"{first.label} does not say which values are better; {direction} ones are taken for it")
     return QuerySystemMatrix(
         measure=first.measure,
-        label=first.label,
+        label=label,
         unit=first.unit,
         better=direction,
         row_attributes=row_attributes,
@@ -195,7 +208,7 @@ def _selected(matrices: Sequence[QuerySystemMatrix], names: Sequence[str]) -> li
     chosen: list[QuerySystemMatrix] = []
     for name in names:
         spellings = {name, exact_name(name)}
-        found = [matrix for matrix in matrices if matrix.measure in spellings or matrix.label == name]
+        found = [matrix for matrix in matrices if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name]
         if not found:
             raise UnknownName(f"no measure {name!r} in these results; {suggest(name, {matrix.measure for matrix in matrices})}")
         chosen += [matrix for matrix in found if matrix not in chosen]

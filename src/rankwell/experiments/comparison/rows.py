@@ -46,10 +46,15 @@ class Order(NamedTuple):
 def system_tables(
     comparison: Comparison, differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], level: float
 ) -> dict[str, list[Row]]:
-    """The tables of the order of systems, which is that of three or more. parts: the differences in groups."""
-    matrices, runs = [each for each in comparison.matrices if each.is_counted], comparison.runs
-    if len(runs) < 3 or not matrices:
+    """The tables of the order of systems, which is that of three or more. parts: the differences in groups.
+
+    Borda's points add measures up, and are those of measures that all systems have.
+    """
+    matrices = [each for each in comparison.matrices if each.is_counted and len(each.runs) > 2]
+    runs = comparison.runs
+    if not matrices:
         return {"systems": [], "orders": [], "borda": [], "mean_ranks": []}
+    whole = [each for each in matrices if len(each.runs) == len(runs)]
     labels = [matrix.label for matrix in matrices]
     # By every measure over all queries, and by the first measure in every group.
     orders = [
@@ -60,7 +65,7 @@ def system_tables(
     return {
         "systems": system_rows(matrices, differences, level),
         "orders": order_rows(orders, [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()]),
-        "borda": borda_rows(runs, matrices) if len(matrices) > 1 else [],
+        "borda": borda_rows(runs, whole) if len(whole) > 1 else [],
         "mean_ranks": rank_differences(matrices, differences, level),
     }
 

@@ -25,10 +25,11 @@ _DIGITS, _DECIMALS = 7, 5
 
 
 class PlacedFolder(NamedTuple):
-    """A folder of results, and the names of its runs on the page."""
+    """A folder of results, the names of its runs on the page, and those of the attributes of queries that have another one."""
 
     folder: Path
     names: Mapping[str, str]
+    attributes: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

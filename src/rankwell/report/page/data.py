@@ -36,12 +36,16 @@ class Items:
     thumbnails: list[str | None] = field(default_factory=list[str | None])
     _numbers: dict[tuple[str, str | None], int] = field(default_factory=dict[tuple[str, str | None], int])
 
-    def number(self, item: str, *, of: Sequence[str] = (), thumbnail: str | None = None) -> int:
-        """The number of an item. of: the run and the part in whose list it stands, which may have items of their own."""
-        own = next((each for each in of if (item, each) in self.known), None)
-        at = self._numbers.get((item, own))
+    def number(self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None) -> int:
+        """The number of an item. run, part: in whose list it is; the items of a part are its own, and so are those of runs.
+
+        An item of two runs is the same item; one without a run, such as the text of an answer, may have its id and is another.
+        """
+        own = next((each for each in (run, part) if (item, each) in self.known), None)
+        key = (item, part if own == part else None if own is None else "")
+        at = self._numbers.get(key)
         if at is None:
-            at = self._numbers[item, own] = len(self.ids)
+            at = self._numbers[key] = len(self.ids)
             known = self.known.get((item, own), {})
             self.ids.append(item)
             self.texts.append(_snippet(known.get("text") or (self.words.get(item) if own is None else None)))
@@ -344,7 +348,7 @@ def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items
         known = _known(detail) if detail else {}
         thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
-        number = items.number(item, of=(source.runs[int(run)], parts[int(query)]), thumbnail=picture)
+        number = items.number(item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture)
         found.setdefault(query, [[] for _ in source.runs])[run].append([number, *numbers, state, known or None])
     return found
 

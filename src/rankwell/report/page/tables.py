@@ -8,7 +8,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
 from rankwell.io import undamaged
-from rankwell.io.result_folder import AGAIN, DETAILS, column_types, read_table
+from rankwell.io.result_folder import AGAIN, DETAILS, QUERIES, column_types, read_table
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
 
 if TYPE_CHECKING:
@@ -49,13 +49,15 @@ class Tables:
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
-        """The columns of each place's table of this name, none where it has none; with a column `of` runs are called as here."""
+        """The columns of each place's table of this name, none where it has none, with runs and attributes called as here."""
         found: list[dict[str, list[Any]]] = []
         for place in self._places:
             path = place.folder / name
             table = read_table(path) if path.is_file() else {}
             if "of" in table:
                 table["of"] = [place.names.get(each, each) for each in table["of"]]
+            if name == QUERIES:
+                table = {place.attributes.get(column, column): cells for column, cells in table.items()}
             found.append(table)
         return found
 

@@ -24,10 +24,10 @@ from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.parts.execution import PartOptions, PartOutcome
-from rankwell.stats import Intervals, SummaryRow
-from rankwell.stats.paired_bootstrap import relative_changes
+from rankwell.stats import SummaryRow
 from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
+from rankwell.tasks.agreement.changes import notes_on_changes, relative_changes_of
 from rankwell.tasks.agreement.in_parts import neighbours_in_parts
 from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, Sample, cuts_gold, plan_measures
 from rankwell.tasks.agreement.measures.agreement_space import margin
@@ -126,9 +126,11 @@ def agreement_results(
 
 def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]) -> Results:
     """The results of runs beside a reference run."""
-    changes = _changes(lists.builder, lists.candidates, options.intervals, options.seed)
+    changes = relative_changes_of(lists.builder, lists.candidates, options.intervals, options.seed)
+    fields = lists.fields(ks)
+    fields["notes"] = [*fields["notes"], *notes_on_changes(changes, options.intervals)]
     return lists.builder.results(
-        **lists.fields(ks),
+        **fields,
         tables={"changes": changes},
         sources=sources_of(named),
         intervals=options.intervals,
@@ -247,7 +249,7 @@ class _AgreementEvaluation:
         level = None if chance is None or np.isnan(chance).all() else float(np.nanmean(chance))
         self.builder.keep(run, each.measure, each.label, self._lists.sample.names, values, name=each.exact)
         self.builder.row_attributes.append({"k": each.measure.cutoff, "chance": level})
-        self.definitions[each.exact] = each.measure.entry.definition
+        self.definitions[each.exact] = each.definition
 
     def _add_alignment(self, candidate: Model) -> None:
         n = self._lists.model.items.n
@@ -278,15 +280,16 @@ class _AgreementEvaluation:
         """The results of all models, which are `named`. chosen: further options that decided a number."""
         builder, sample, depth, candidates = self.builder, self._lists.sample, self._deepest, tuple(named)[1:]
         intervals, seed = self._options.intervals, self._options.seed
+        changes = relative_changes_of(builder, candidates, intervals, seed)
         return builder.results(
             # Intervals, seed and version stand before the panel.
             rules={**self._rules(chosen), "intervals": intervals, "seed": seed, "version": __version__, "panel": panel.rows},
             measures=[LabelledMeasure(each.measure, each.label) for each in self._plans],
-            notes=[*notes, *builder.notes],
+            notes=[*notes, *builder.notes, *notes_on_changes(changes, intervals)],
             aggregates=tuple(self.aggregates),
             details=_detail_columns(self.pairs, sample.items, depth) if details else None,
             queries=self._query_columns(depth) if details else None,
-            tables={"changes": _changes(builder, candidates, intervals, seed)},
+            tables={"changes": changes},
             objects={
                 "reference": self._lists.model.name,
                 "candidates": candidates,
@@ -341,27 +344,6 @@ class _AgreementEvaluation:
             near: list[float] = margin(pairs, k=depth, eps=self._options.eps).tolist()
             columns["near_cut"] = [None if isnan(n) else int(n) for n in near]
         return columns
-
-
-def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Intervals, seed: int) -> list[dict[str, Any]]:
-    """Relative changes of the means of the further candidates against the first's, over queries that count in both, as rows."""
-    first, *others = candidates
-    if not others:
-        return []
-    base = {each.measure: each for each in builder.values if each.run == first and each.summary == "mean"}
-    compared = [
-        (base[each.measure], each, own["k"])
-        for each, own in zip(builder.values, builder.row_attributes, strict=True)
-        if each.run in others and each.measure in base
-    ]
-    pairs = [(one.values, other.values) for one, other, _ in compared]
-    rows: list[dict[str, Any]] = []
-    for (_, each, k), change in zip(compared, relative_changes(pairs, bootstrap=intervals != "none", seed=seed), strict=True):
-        low, high = change.interval or (None, None)
-        name, label = f"Change({each.measure})", f"Change({each.label})"
-        row = SummaryRow.of(each.run, name, label, change.value, None, low, high, change.n, "share")
-        rows.append({**row, "k": k, "chance": None, "against": first})
-    return rows
 
 
 def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int) -> Mapping[str, list[Any]]:

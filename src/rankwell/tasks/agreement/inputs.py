@@ -248,6 +248,13 @@ class MeasurePlan(NamedTuple):
     gold_depth: int
     gains: Gains
 
+    @property
+    def definition(self) -> dict[str, str]:
+        """The measure's description in the rules; the residual of RBO is how little is known, neither good nor bad."""
+        own = self.measure.entry.definition
+        is_residual = self.measure.name == "RBO" and self.measure.parameters.get("kind") == "res"
+        return own | {"better": "neither"} if is_residual else own
+
 
 def requested_measures(
     options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample

@@ -98,7 +98,7 @@ class RunAgreement:
                 "gold_depth": self.gold_depth or "k",
                 "ties": "id-desc",
                 "sd": "population" if self.builder.convention.population_sd else "sample",
-                "measures": {each.exact: each.measure.entry.definition for each in self.plans},
+                "measures": {each.exact: each.definition for each in self.plans},
             },
             "measures": [LabelledMeasure(each.measure, each.label) for each in self.plans],
             "notes": self.notes,

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import BadUsage
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.passages import Answer, Passage, Reader
 from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
@@ -119,6 +120,9 @@ def bm25_transformers(
 
 
 def _bm25(questions: Questions, reader: Reader, k: int, k_reader: int, tokenizer: str) -> tuple[Ranking, Predictions]:
+    for name, number in (("k_retriever", k), ("k_reader", k_reader)):
+        if type(number) is not int or number < 1:
+            raise BadUsage(f"{name}={number!r}; expected a positive integer.")
     texts = question_texts(questions)
     with SqliteFts(questions.contexts.items(), tokenizer) as system:
         retrieved = retrieve(system, texts, k)

@@ -14,7 +14,7 @@ from rankwell.conventions import CONVENTIONS, LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
 from rankwell.io.files import read_texts
@@ -31,7 +31,8 @@ from rankwell.tasks.answers.retrieval import RetrieverRun, unknown_documents
 from rankwell.tasks.answers.tables import AnswerTables
 
 Progress = Callable[[str, int, int], None]
-_POLICIES = {"zero": "they count 0", "empty": "they count as answered by nothing", "skip": "they are left out"}
+_POLICIES = {"zero": "counted as 0", "empty": "counted as answered by nothing", "skip": "left out"}
+_MISSES = ("question, which is a miss", "questions, which are misses")
 _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
 
 
@@ -196,9 +197,9 @@ class _AnswerEvaluation:
         bare = (run.view.n_relevant(1) == 0) & (True if nothing_to_find is None else ~nothing_to_find)
         counts = {QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)), QUERIES_UNKNOWN: len(run.hits.unknown)}
         notes = {
-            "nothing was retrieved for {} questions, which are misses": counts[QUERIES_MISSING],
-            "{} lists are of no question here and are ignored": counts[QUERIES_UNKNOWN],
-            "no document is relevant to {} questions, which are misses": int(np.count_nonzero(bare)),
+            "nothing was retrieved for {}": (counts[QUERIES_MISSING], *_MISSES),
+            "{} of no question here and ignored": (counts[QUERIES_UNKNOWN], "list is", "lists are"),
+            "no document is relevant to {}": (int(np.count_nonzero(bare)), *_MISSES),
         }
         self._count(run, self._impossible, counts, notes)
         return run
@@ -217,8 +218,8 @@ class _AnswerEvaluation:
         run = ReaderRun(name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions)
         missing, extra = map(len, unmatched(questions, predictions))
         notes = {
-            f"{{}} questions have no prediction; {_POLICIES.get(plan.pairing['missing'], '')}": missing,
-            "{} predictions are of no question here and are ignored": extra,
+            f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}": (missing, "question has", "questions have"),
+            "{} of no question here and ignored": (extra, "prediction is", "predictions are"),
         }
         self._count(run, view.impossible, {QUERIES_MISSING: missing, QUERIES_UNKNOWN: extra}, notes)
         if any(compares_positions(each.measure) for each in plan.measures.reader):
@@ -228,11 +229,13 @@ class _AnswerEvaluation:
             self.builder.notes += run.position_notes(questions)
         return run
 
-    def _count(self, run: JudgedRun, impossible: Bools, counts: Mapping[str, int], notes: Mapping[str, int]) -> None:
-        """Keeps the counts of a run, and the notes whose number is not 0."""
+    def _count(
+        self, run: JudgedRun, impossible: Bools, counts: Mapping[str, int], notes: Mapping[str, tuple[int, str, str]]
+    ) -> None:
+        """Keeps the counts of a run, and the notes whose number, with its noun, is not 0."""
         self.builder.counts[run.name] = {QUERIES_COUNTED: len(run.view.queries), **answerable_counts(impossible), **counts}
         own = run.notes if isinstance(run, RetrieverRun) else ()
-        self.builder.notes += [*own, *(f"{run.name}: {note.format(n)}" for note, n in notes.items() if n)]
+        self.builder.notes += [*own, *(f"{run.name}: {note.format(count_of(*n))}" for note, n in notes.items() if n[0])]
 
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Judgments, TieRule
+from rankwell.core.tables import Bools, Judgments, TieRule, sort_ids
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.aspects import GroupRankings
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, count_of
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
@@ -159,12 +159,24 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
 def unknown_documents(
     run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()
 ) -> list[str]:
-    """The note that none of some documents is one of the questions' own or of those known besides: ids that never match."""
+    """The note that none of some documents is one of the questions' own or of those known besides: ids that never match.
+
+    Where some match, the note that others do not, while documents of the questions are in no list: ids that seldom match.
+    """
     own = {*questions.documents, *questions.answer_documents, *questions.contexts, *known}
     own |= {item for sets in questions.evidence.values() for each in sets for item in each}
     own.discard(None)
-    if not documents or not own or not own.isdisjoint(documents):
+    if not documents or not own:
         return []
+    if not own.isdisjoint(documents):
+        unknown = [each for each in documents if each not in own]
+        sought = {each for each in questions.documents if each is not None}
+        lost = sort_ids(sought - set(documents))
+        if not unknown or not lost or what != "retrieved":
+            return []
+        share = f"{len(lost)} of the {len(sought)} documents of the questions are in no list, such as {lost[0]!r}"
+        found = f"{count_of(len(unknown), 'document is', 'documents are')} of no question, such as {unknown[0]!r}"
+        return [f"{run}: {share}, and {found}; are ids written in two ways?"]
     examples = f"these like {next(iter(documents))!r}, those like {min(own, key=str)!r}"
     return [f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; are ids written in two ways?"]
 

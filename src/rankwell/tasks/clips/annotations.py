@@ -285,8 +285,9 @@ class Annotations:
         if not found:
             where = f"the group {named[0]!r} has" if named else "there is"
             known = sorted({each.label for each in self.keywords if not named or each.group in named})
-            near = difflib.get_close_matches(sought, known, cutoff=0.6) or known
-            raise UnknownName(f"{where} no keyword {sought!r}; there are {', '.join(near) or 'none'}.")
+            near = difflib.get_close_matches(sought, known, cutoff=0.6)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(known) or 'none'}."
+            raise UnknownName(f"{where} no keyword {sought!r}; {hint}")
         return found
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:

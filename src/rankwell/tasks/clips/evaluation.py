@@ -56,8 +56,9 @@ def evaluate_clips(
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
+    variants, empty = results.split_empty(variants, notes)
+    notes += empty
     for variant in variants:
-        results.refuse_empty(variant, notes)
         measured.append((variant, values := variant.measure(builder)))
         levels += variant.levels()
         by_group += results.group_rows(variant, builder)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem, flag, kind_of
+from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
@@ -66,7 +66,17 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
     except BadInput as error:
         raise type(error)(f"{name}: {error}") from error
     unread = [f"{name}: not read as keywords: {', '.join(map(repr, others))}"] if others else []
-    return replace(table, notes=(*unread, *table.notes))
+    return replace(table, notes=(*unread, *_on_separators(name, table), *table.notes))
+
+
+def _on_separators(name: str, table: Annotations) -> list[str]:
+    """The note that labels hold what may have been meant to separate them; declared labels are as they should be."""
+    undeclared = table.keywords if table.schema is None else table.undeclared
+    odd = [each.label for each in undeclared if ";" in each.label or "|" in each.label]
+    if not odd:
+        return []
+    what = f"{count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as {odd[0]!r}"
+    return [f"{name}: {what}; write commas between the keywords of a cell"]
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:
@@ -107,6 +117,7 @@ def _query_records(place: Any) -> Sequence[_Record]:
     if _is_place(place):
         source = Source(place)
         head = Head.of(source)
+        head.refuse_foreign()
         first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
         if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
             lines = split_lines(decode_id(source.read()))

@@ -1,5 +1,6 @@
 """The inputs of an evaluation, read and validated: annotations, queries, measures and excluded clips."""
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -33,7 +34,7 @@ class ClipInputs:
         self.options, self.progress = options, progress
         self.annotations = table = read_annotations(annotations, schema=options.schema, groups=groups)
         self.selection = table.select(groups, self.keywords)
-        self.convention, self.ks = find_convention(options.convention, "clips"), tuple(sorted(set(cutoffs(options.k))))
+        self.convention, self.ks = _convention(options.convention), tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(measure_names(options.measures), self.ks, self.convention)
         self.drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
         self.queries, self.labelled = _queries(table, self.selection, options)
@@ -89,6 +90,16 @@ class ClipInputs:
     def title(self, query: str) -> str:
         """The name of a query in messages."""
         return self.titles.get(query, query)
+
+
+def _convention(name: str) -> Convention:
+    """The convention of a name; that of ties and counted queries is said by the rules, as it is not that of runs."""
+    found = find_convention(name, "clips")
+    return (
+        found._replace(title="the names of ir_measures; the rules below name ties and counted queries")
+        if name == "rankwell"
+        else found
+    )
 
 
 def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:
@@ -161,8 +172,13 @@ def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
     for text in texts:
         if text in table.index:
             chosen[table.index[text]] = True
-        else:
+            continue
+        try:
             chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(axis=1)
+        except UnknownName as error:
+            near = difflib.get_close_matches(text, table.clips, n=1)
+            what = f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword"
+            raise UnknownName(f"{what}; did you mean the clip {near[0]!r}?" if near else f"{what}: {error}") from error
     if not chosen.any():
         raise NothingToEvaluate(f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name another one.")
     return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]

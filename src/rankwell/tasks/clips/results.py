@@ -195,16 +195,25 @@ def worst_queries(
 # Notes
 
 
-def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
-    """Raises NothingToEvaluate, with the notes that may explain it, where no query counts."""
-    if variant.counted.any():
-        return
+def split_empty(variants: Sequence[ClipVariant], notes: Sequence[str]) -> tuple[list[ClipVariant], list[str]]:
+    """The readings by which a query counts, and a note on each other one.
+
+    Raises NothingToEvaluate, with the notes that may explain it, where none is left.
+    """
+    counting = [each for each in variants if each.counted.any()]
+    empty = [_on_empty(each) for each in variants if not each.counted.any()]
+    if not counting:
+        reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
+        raise NothingToEvaluate(f"{empty[0]}{reasons}.")
+    return counting, [f"{each}; this reading is left out" for each in empty]
+
+
+def _on_empty(variant: ClipVariant) -> str:
     status = variant.status
     bare, alone, lost = (status.count(each) for each in ("no keywords", "no relevant clip", "no result"))
     other = "other " if variant.inputs.by_clips else ""
     why = f"{bare} name no keyword of the selection, {alone} have no relevant {other}clip, and {lost} have no result"
-    reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
-    raise NothingToEvaluate(f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: {why}{reasons}.")
+    return f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: {why}"
 
 
 def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]:
@@ -222,8 +231,8 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
         notes.append(f"{what}{so}: {named(mine)}")
     least, below = variant.inputs.options.min_similarity, variant.counted & run.view.present & (run.view.retrieved == 0)
     if least is not None and (mine := _titles(variant, below)):
-        what = f"of {len(mine)} of {total} queries every result is below the similarity {least:g}"
-        notes.append(f"{what}; they count, with an empty result (the evaluator of ALFA leaves them out): {named(mine)}")
+        what = f"{len(mine)} of {total} queries {'has' if len(mine) == 1 else 'have'} no result of the similarity {least:g}"
+        notes.append(f"{what} or more and count, with an empty result (the evaluator of ALFA leaves them out): {named(mine)}")
     if mine := _titles(variant, run.without_query):
         what = (
             f"{count_of(len(mine), 'list does', 'lists do')} not hold the query itself, so that nothing is removed after the cut"

@@ -109,7 +109,10 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
         labels=inputs.drives if inputs.by_clips else None,
         progress=inputs.progress,
     ).ordered()
-    if inputs.metric == "l2" and inputs.options.min_similarity is not None:
+    least = inputs.options.min_similarity
+    if inputs.metric in (None, "cosine") and least is not None and least > 1:
+        raise BadUsage(f"{flag('--min-similarity')} {least:g}: no cosine is above 1; choose a smaller value, or another metric.")
+    if inputs.metric == "l2" and least is not None:
         _refuse_distances(inputs, "similarities of l2 are")
         notes = [*notes, _distance_note("similarities of l2 are", inputs)]
     others = frozenset(items.names()) - set(inputs.annotations.clips)

@@ -281,7 +281,8 @@ class InstanceTruth:
 def both_sides(images: Images) -> tuple[Images, Images]:
     """Queries and references. Raises NothingToEvaluate without a query or without a reference."""
     queries, references = images.queries(), images.references()
-    for what, side in (("query", queries), ("reference", references)):
+    # Without a reference every query is left out, too.
+    for what, side in (("reference", references), ("query", queries)):
         if not len(side):
             other = f"; where they are in another folder, name it with {flag('--query-images', name='queries')}"
             hint = other if what == "query" else ""

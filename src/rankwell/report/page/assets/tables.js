@@ -228,6 +228,7 @@ function differenceRow(row) {
       "th",
       {scope: "row"},
       el("a", {href: link, title: visible(measureName(measure))}, broken(shortName(measure))),
+      (measure.summary ?? "mean") === "mean" ? null : ` ${say.ofMeans}`,
       row.role && row.role !== "primary" ? el("span", {class: "quiet", title: say.roleTitles[row.role]}, ` ${say.roles[row.role]}`) : null,
     ),
     el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),

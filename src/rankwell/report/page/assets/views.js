@@ -29,11 +29,13 @@ export function taskView() {
 }
 
 /**
- * The word for an attribute of queries.
+ * The word for an attribute of queries; one that differs between folders is called `name (folder)`.
  * @param {string} name
  */
 export function attributeLabel(name) {
-  return taskView().labels?.[name] ?? name.replaceAll("_", " ");
+  const labels = taskView().labels ?? {};
+  const [, base = "", folder = ""] = /^(.+) \((.+)\)$/.exec(name) ?? [];
+  return labels[name] ?? (base in labels ? `${folder}: ${labels[base]}` : name.replaceAll("_", " "));
 }
 
 /**

@@ -164,6 +164,7 @@ export const say = {
   /** @param {DifferenceRow} row @param {string} a @param {string} b */
   balance: ({better, equal, worse}, a, b) =>
     `${b} is better than ${a} for ${counted(better ?? 0, "query")}, equal for ${whole(equal ?? 0)}, worse for ${whole(worse ?? 0)}`,
+  ofMeans: "(mean)",
   roles: {primary: "", secondary: "secondary", repeated: "repeated", descriptive: "descriptive"},
   roleTitles: {
     primary: "",

@@ -107,6 +107,9 @@ def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
 
 def _point(cell: Cell, experiment: Experiment) -> GridPoint:
     files = {name: str(cell.options[name].value) for name in _FILES if name in cell.options and cell.options[name].value}
+    if cell.command.value != "answers":
+        what = f"{cell.command.where} is {cell.command.value!r}"
+        raise BadInput(f"{what}; a grid evaluates answers: write command = 'answers', or run `rankwell bench` for other tasks.")
     if "gold" not in files:
         raise BadInput(f"{experiment.file}: dataset {cell.dataset!r}: gold is missing; expected a string.")
     if bool(cell.call) == (len(files) > 1):

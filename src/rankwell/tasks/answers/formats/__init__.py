@@ -86,11 +86,14 @@ def read_questions(
 ) -> FoundTable[Questions]:
     """Questions with their right answers, by id.
 
-    place: a path, `-`, what a JSON file would hold, any data frame, Questions. format: a name from `answer_formats('questions')`;
-    by default its content decides. empty: whether questions with an empty text, which some files use as filler, are left out.
+    place: a path, `-`, what a JSON file would hold, any data frame, Questions, or what this function returned. format: a name
+    from `answer_formats('questions')`; by default its content decides. empty: whether questions with an empty text, which some
+    files use as filler, are left out.
     Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice, with both places, and
     NothingToEvaluate where there is no question.
     """
+    if isinstance(place, FoundTable) and isinstance(place.table, Questions):
+        return place
     if isinstance(place, Questions):
         return FoundTable(place, "table")
     rows, entry = _read(QuestionRows, place, "questions", format, keep_empty=empty == "keep")
@@ -112,6 +115,8 @@ def read_predictions(
     place: as for `read_questions`, or Predictions. questions: their texts identify the questions of a file without ids, and of
     Haystack's, which has ids of its own. Raises BadInput, DuplicateItem and NothingToEvaluate as `read_questions` does.
     """
+    if isinstance(place, FoundTable) and isinstance(place.table, Predictions):
+        return place
     if isinstance(place, Predictions):
         return FoundTable(place, "table")
     rows, entry = _read(AnswerRows, place, "predictions", format)

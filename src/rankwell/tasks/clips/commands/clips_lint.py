@@ -56,8 +56,11 @@ def lint(
     counts = Counter(each.kind for each in found)
     size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
-    shown = _for_people(found) if format in ("table", "md", "latex") else found
-    rows = [each._asdict() for each in shown]
+    is_read = format in ("table", "md", "latex")
+    rows = [each._asdict() for each in (_for_people(found) if is_read else found)]
+    if is_read:
+        # A label is elsewhere the word for a measure.
+        rows = [{"keyword" if name == "label" else name: cell for name, cell in row.items()} for row in rows]
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout)) if found else ""
     if not found and format == "json":
         text = report.render_rows([], format)
