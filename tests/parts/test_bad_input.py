@@ -515,8 +515,12 @@ def test_a_ray_cluster_that_cannot_be_reached_is_one_sentence(room: Room):
     expect_one_sentence(code, error, rf"--executor ray:127\.0\.0\.1:{port}: the cluster cannot be joined \(.*; check the address")
 
 
+class TaskUnschedulableError(Exception):
+    """What Ray raises for a call on a node that is gone."""
+
+
 class ClusterOfOtherVersion(SimpleNamespace):
-    """What the executor uses of Ray, with one node whose rankwell is another one."""
+    """What the executor uses of Ray, with three nodes of one machine: one is lost, one has another rankwell."""
 
     __version__ = "2.60"
 
@@ -528,24 +532,34 @@ class ClusterOfOtherVersion(SimpleNamespace):
     def shutdown(self) -> None: ...
 
     def nodes(self) -> list[dict[str, Any]]:
-        node = {"Alive": True, "NodeID": "1", "NodeManagerHostname": "node-1", "Resources": {"CPU": 8, "memory": 1 << 40}}
-        return [node, {"Alive": False}]
+        node = {"Alive": True, "NodeManagerHostname": "node-1", "Resources": {"CPU": 8, "memory": 1 << 40}}
+        return [*({**node, "NodeID": name} for name in ("lost", "old", "new")), {"Alive": False}]
 
     def remote(self, _: object) -> Any:
         return self
 
-    def options(self, **_: Any) -> Any:
-        return SimpleNamespace(remote=lambda name, argument: (name, argument))
+    def options(self, *, scheduling_strategy: str, **_: Any) -> Any:
+        return SimpleNamespace(remote=lambda name, argument: (name, argument, scheduling_strategy))
 
     def get(self, reference: Any, timeout: float) -> str:
-        assert reference == ("rankwell.executors.ray:versions", "")
-        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": "0.0.1"})
+        name, argument, node = reference
+        assert (name, argument) == ("rankwell.executors.ray:versions", "")
+        if node == "lost":
+            raise TaskUnschedulableError
+        version = rankwell.__version__ if node == "new" else "0.0.1"
+        return json.dumps({"python": platform.python_version(), "ray": "2.60", "rankwell": version})
 
 
 @every_job_in_full
 def test_another_version_on_a_node_is_one_sentence(room: Room, monkeypatch: pytest.MonkeyPatch):
     strategies = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda node, soft: node)
-    modules = {"ray": ClusterOfOtherVersion(), "ray.util": strategies, "ray.util.scheduling_strategies": strategies}
+    exceptions = SimpleNamespace(TaskUnschedulableError=TaskUnschedulableError)
+    modules = {
+        "ray": ClusterOfOtherVersion(),
+        "ray.exceptions": exceptions,
+        "ray.util": strategies,
+        "ray.util.scheduling_strategies": strategies,
+    }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     without_record(room)

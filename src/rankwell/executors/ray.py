@@ -119,19 +119,22 @@ def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
 
 def _refuse_other_versions(ray: Any) -> None:
     """Raises BadUsage where a node has other versions of Python, Ray or rankwell than this process."""
+    from ray.exceptions import TaskUnschedulableError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     mine, name = versions(""), "rankwell.executors.ray:versions"
-    requested = {
-        str(each["NodeManagerHostname"]): ray.remote(call)
+    alive = [each for each in ray.nodes() if each["Alive"]]
+    requested = [
+        ray.remote(call)
         .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False))
         .remote(name, "")
-        for each in ray.nodes()
-        if each["Alive"]
-    }
-    for node, reference in requested.items():
+        for each in alive
+    ]
+    for node, reference in zip((each["NodeManagerHostname"] for each in alive), requested, strict=True):
         try:
             theirs = ray.get(reference, timeout=60)
+        except TaskUnschedulableError:
+            continue  # lost since the cluster listed it, so that no part will run there
         except Exception as error:
             reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
             raise BadUsage(f"the node {node} cannot run rankwell ({reason}); install rankwell {__version__} there.") from error
