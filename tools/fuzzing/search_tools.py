@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import re
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -126,7 +127,9 @@ def _plain_journal(path: Path) -> Table:
         raise Undecided("other acts")
     table: Table = {}
     pool = {(query, item) for query, item in _pooled(path.parent)}
-    *lines, _ = raw.split(b"\n")
+    *lines, last = raw.split(b"\n")
+    with suppress(ValueError):  # a last line that was not written to its end is dropped; an object is whole
+        lines += [last] * isinstance(json.loads(last.decode("utf-8", "surrogateescape")), dict)
     for line in lines:
         if not line.strip():
             continue

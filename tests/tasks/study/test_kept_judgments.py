@@ -65,6 +65,16 @@ def test_a_judged_item_outside_the_pool_is_named_with_its_line(study, truth):
         estimate(str(study))
 
 
+def test_an_item_outside_the_pool_is_named_whatever_its_bytes(study, truth):
+    judge_batches(study, truth, 1)
+    journal = study / "judgments" / "judge-1.jsonl"
+    last = journal.read_bytes().splitlines()[-1]
+    journal.write_bytes(journal.read_bytes() + last.replace(b'"item": "', b'"item": "\xff') + b"\n")
+
+    with pytest.raises(BadInput, match=r"judge-1\.jsonl:61: item '\\udcff.* is judged, but not in the pool"):
+        estimate(str(study))
+
+
 def test_a_sheet_that_grades_an_item_twice_is_refused(tmp_path, study):
     sheet = tmp_path / "batch.csv"
     judge(str(study), judge="one", export=sheet)

@@ -174,7 +174,7 @@ def line_of(study: Study, query: str, item: str) -> str:
     """The file and line of the first judgment of an item."""
     for path in sorted((study.place / JUDGMENTS).glob("*.jsonl")):
         for number, text in enumerate(lines_in(path)[0], 1):
-            content: Any = json.loads(text) if text.strip() else {}
+            content: Any = parse_json(text, str(path), "an object per line", line=number) if text.strip() else {}
             if (content.get("query"), content.get("item")) == (query, item):
                 return f"{path}:{number}"
     return str(study.place / JUDGMENTS)

@@ -44,6 +44,6 @@ def lines_in(path: Path) -> tuple[list[bytes], bool]:
 
 def _is_whole(line: bytes) -> bool:
     try:
-        return isinstance(json.loads(line), dict)
+        return isinstance(json.loads(line.decode("utf-8", "surrogateescape")), dict)
     except (ValueError, RecursionError):
         return False
