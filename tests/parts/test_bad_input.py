@@ -28,11 +28,6 @@ from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_sha
 ROWS = 90
 
 
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
 def vectors(rows: int, dimensions: int, seed: int) -> Any:
     return np.random.default_rng(seed).integers(1, 9, size=(rows, dimensions)).astype(np.float32)
 
@@ -213,7 +208,7 @@ def test_a_damaged_part_is_listed_for_an_array(room: Room, damage: str):
     code, error = room.run("two", "--executor", "array")
 
     assert code == 5, error
-    assert re.search(rf"1 of {room.parts} parts are missing: 1; submit them, then run this command again", error)
+    assert re.search(rf"1 of {room.parts} parts is missing: 1; submit it, then run this command again", error)
     assert not why or re.search(f"part 1 is damaged: {why}", error), error
     assert not Path("two").exists()
 

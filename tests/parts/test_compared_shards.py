@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankwell
-from buckets import Bucket, bucket
+from buckets import Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts import vectors as reading
@@ -20,17 +20,6 @@ from vector_files import npy
 
 VIDEOS, CAPTIONS = 40, 120
 CUTS = {"a": slice(0, 11), "b": slice(11, 11), "c": slice(11, 40)}
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch):
-    with bucket(monkeypatch) as found:
-        yield found
 
 
 def copies(n: int, seed: int, dimensions: int = 5):

@@ -1,7 +1,6 @@
 """Encoding in parts: the bytes of one run, because parts are whole chunks; another model or processor is refused."""
 
 import json
-import os
 import random
 from pathlib import Path
 
@@ -18,11 +17,6 @@ from rankwell.parts.running import compute_part
 run = with_fields(encode)
 MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
 WORDS = [f"word{number}" for number in range(60)]
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A real full disk in the middle of work in parts: one sentence, nothing half-written, and with more space the same bytes."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -37,11 +36,6 @@ class Disk:
             pytest.skip("there is no mount here")
         if done.returncode:
             pytest.skip(f"mounting is not permitted here: {done.stderr.strip()}")
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

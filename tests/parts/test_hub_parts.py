@@ -1,7 +1,6 @@
 """Parts of files on the Hugging Face Hub: read by ranges through its file system, each as the plan has seen it."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,6 @@ from vector_files import fbin, fvecs, npy
 
 VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.float32)
 VECTORS[3000:] = VECTORS[:1000]
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rankwell
-from buckets import SECRET, Bucket, bucket
+from buckets import SECRET, Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
 from rankwell.neighbours import TopK
 from rankwell.parts import buckets as places
@@ -25,17 +24,6 @@ VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.floa
 VECTORS[3000:] = VECTORS[:1000]
 QUERIES = VECTORS[::200] + np.float32(0.5)
 SHARDS = {"part-1": slice(0, 1700), "part-10": slice(1700, 1700), "part-2": slice(1700, 4000)}
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch):
-    with bucket(monkeypatch) as found:
-        yield found
 
 
 def write_shards(folder: Path, shards: dict[str, slice] = SHARDS) -> Path:

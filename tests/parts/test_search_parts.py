@@ -26,11 +26,6 @@ METRICS = ("cosine", "dot", "l2")
 SHARDS = (1, 2, 7, 31, 250)
 
 
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
 def copies(n: int, d: int, seed: int = 0):
     """Small whole numbers, so that many scores tie; a tenth of the vectors are exact copies of others, far from them."""
     rng = np.random.default_rng(seed)

@@ -1,7 +1,6 @@
 """Parts that need all the first ones: a second plan in the folder of the first, on every executor."""
 
 import json
-import os
 from functools import partial
 from pathlib import Path
 
@@ -11,11 +10,6 @@ from rankwell.errors import BadUsage
 from rankwell.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
 from rankwell.parts.running import compute_part
-
-
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def cut(options, _) -> Cut:

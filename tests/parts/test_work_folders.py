@@ -17,11 +17,6 @@ from rankwell.parts.work import MOST_RECORD
 from rankwell.store import Source
 
 
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
-from rankwell.errors import BadUsage, Unfinished, flag, shown
+from rankwell.errors import BadUsage, Unfinished, count_of, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
 from rankwell.parts import KINDS, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
@@ -219,13 +219,14 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
     command = ["rankwell", "part", name, "--threads", str(threads)]
     job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus)
     script = executor.script(address, job)
-    every, verb, them = ("1 part", "is", "it") if work.plan.parts == 1 else (f"{work.plan.parts} parts", "are", "them")
+    every, missing = count_of(work.plan.parts, "part"), len(states.missing)
+    verb, them = ("is", "it") if missing == 1 else ("are", "them")
     if is_new:
         note = f"{work.place.name} has the plan of {every}; submit {them}, then run this command again."
         return PartOutcome(text=script, notes=(note,))
     failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
-    note = f"{len(states.missing)} of {every} {verb} missing: {slurm_ranges(states.missing)}"
+    note = f"{missing} of {every} {verb} missing: {slurm_ranges(states.missing)}"
     where = f"{work.place.name}: " if work.place.folder.name == _SECOND else ""
     notes = (*failed[:5], *damaged[:5], f"{where}{note}; submit {them}, then run this command again.")
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

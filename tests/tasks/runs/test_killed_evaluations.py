@@ -80,7 +80,7 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
             element.wait()
         found = subprocess.run(words, capture_output=True, encoding="utf-8")
         assert found.returncode == 5
-        assert f"1 of {SHARDS} parts are missing: 5; submit them" in found.stderr
+        assert f"1 of {SHARDS} parts is missing: 5; submit it" in found.stderr
         subprocess.run([sys.executable, "-m", "rankwell", "part", place, "5"], check=True, capture_output=True)
 
     subprocess.run(words, check=True, capture_output=True)

@@ -103,11 +103,11 @@ class Dialect:
     def delimiter(self, head: Head) -> str:
         """The delimiter that makes most known names of the first line, and of those most names."""
 
-        def names(delimiter: str) -> tuple[int, int]:
+        def _names(delimiter: str) -> tuple[int, int]:
             own = _split(head, delimiter)[0]
             return known_columns(own), len(own)
 
-        return max(self.delimiters, key=names) if head.lines else ""
+        return max(self.delimiters, key=_names) if head.lines else ""
 
     def sniff(self, head: Head, holds: Holds) -> float:
         """Confidence that a file is a table of this kind that holds the expected data."""
