@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -209,6 +210,8 @@ def _of_judgments(table: Judgments, sides: Sides) -> Positives:
 
 
 def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
+    if isinstance(sides.items, Positions) and (found := _of_positions(lists, sides)) is not None:
+        return found
     columns = _SideNames(sides.items, "column", "item")
     pairs = list[tuple[int, int]]()
     for row, values in lists:
@@ -217,6 +220,17 @@ def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
         name = "" if isinstance(sides.queries, Positions) else f" ({sides.queries[row]!r})"
         pairs += [(row, columns.find(value, f"row {row}{name}")) for value in each]
     return sides.positives(pairs)
+
+
+def _of_positions(lists: list[tuple[int, Any]], sides: Sides) -> Positives | None:
+    """The table of lists of positions, many at a time; None where one of them may be wrong, or is something else."""
+    if any(type(values) is not list for _, values in lists):
+        return None
+    flat = list(chain.from_iterable(values for _, values in lists))
+    if any(type(value) is not int for value in flat) or not 0 <= min(flat, default=0) <= max(flat, default=-1) < len(sides.items):
+        return None
+    owner = np.repeat(np.array([row for row, _ in lists], dtype=np.int64), [len(values) for _, values in lists])
+    return Positives.of(owner, np.array(flat, dtype=np.int64), len(sides.queries), len(sides.items))
 
 
 class _SideNames:

@@ -1,5 +1,6 @@
 """Arrays that parts read beside their inputs: files in `.arrays` of the work folder, named by their content."""
 
+import math
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.parts.comparing import PartTable
@@ -21,13 +22,15 @@ _FOLDER = ".arrays"
 
 
 class PartArrays:
-    """The arrays of a work folder."""
+    """The arrays of a work folder. outlined: only their shapes are kept, in files with holes; all that a forecast needs."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._new = folder.absolute() / _FOLDER, list[Path]()
+    def __init__(self, folder: Path, *, outlined: bool = False) -> None:
+        self._folder, self._new, self.outlined = folder.absolute() / _FOLDER, list[Path](), outlined
 
     def keep(self, array: NDArray[Any]) -> str:
         """The absolute path of the file of an array, which is written where it is not there."""
+        if self.outlined:
+            return self.outline(array.shape, array.dtype)
         self._folder.mkdir(parents=True, exist_ok=True)
         with draft_beside(self._folder / "array") as draft:
             digest, _ = write_draft(draft, partial(write_array, np.ascontiguousarray(array)))
@@ -35,6 +38,17 @@ class PartArrays:
             if not file.exists() or file_digest(file) != digest:
                 draft.replace(file)
                 self._new.append(file)
+        return str(file)
+
+    def outline(self, shape: tuple[int, ...], kind: DTypeLike = np.int64) -> str:
+        """The absolute path of a file for an array of zeros, which takes no space on the disk."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
+        file = self._folder / f"{len(self._new)}.npy"
+        with file.open("xb") as stream:
+            np.lib.format.write_array_header_1_0(stream, header)
+            stream.truncate(stream.tell() + math.prod(shape) * np.dtype(kind).itemsize)
+        self._new.append(file)
         return str(file)
 
     def table(self, table: Embeddings, place: Any) -> PartTable:
@@ -55,11 +69,11 @@ class PartArrays:
 
 
 @contextmanager
-def arrays_of(folder: Path) -> Generator[PartArrays]:
+def arrays_of(folder: Path, *, outlined: bool = False) -> Generator[PartArrays]:
     """The arrays of a work folder; where the block fails before there is a plan, nothing is left of them."""
     refuse_blocked(folder, folder=True)
     was_there = folder.is_dir()
-    arrays = PartArrays(folder)
+    arrays = PartArrays(folder, outlined=outlined)
     try:
         yield arrays
     except BaseException:

@@ -1,6 +1,6 @@
 """Two tables of embeddings compared in parts: what is asked of them becomes comparisons, and their results the answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,8 +23,8 @@ from rankwell.store import remote_url
 class Question(NamedTuple):
     """One direction in which tables are compared. grouped: the items in groups, those of `positives` of each query.
 
-    order: (items,) or, grouped, (queries,) places among items of equal score. best: only the best positive of each query counts.
-    depth: of the lists that are made besides, 0 for none.
+    order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast. best: only the best positive
+    of each query counts. depth: of the lists that are made besides, 0 for none.
     """
 
     transposed: bool
@@ -93,18 +93,35 @@ def _reported(found: PositiveCounts, positives: Positives, progress: Progress | 
     return found
 
 
+class _PairSizes(NamedTuple):
+    """Numbers of positives. n_some: of queries that have any. most: of one query, at least 1."""
+
+    n_queries: int
+    n_some: int
+    most: int
+
+    @classmethod
+    def of(cls, n_queries: int, owner: Ints) -> "_PairSizes":
+        """owner: (pairs,) the query of each pair."""
+        # Sorting: there may be many more queries than pairs.
+        _, counts = np.unique(owner, return_counts=True)
+        return cls(n_queries, len(counts), int(counts.max(initial=1)))
+
+
 class _Asking:
     """The comparisons that answer questions, in two rounds. sides: the queries' table and the items'."""
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
         self._kept, self._sides, self._positives = arrays, sides, positives
+        self._sizes = _PairSizes.of(positives.n_queries, positives.owner), _PairSizes.of(positives.n_items, positives.items)
         self.arrays: dict[str, str] = {}
         self.first: list[Json] = []
         self.then: list[Json] = []
         self.keys: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = [], []
 
-    def _keep(self, name: str, array: Ints) -> str:
-        self.arrays[name] = self._kept.keep(array)
+    def _keep(self, name: str, shape: tuple[int, ...], made: Callable[[], Ints]) -> str:
+        """Keeps an array, or its shape where a forecast needs no more."""
+        self.arrays[name] = self._kept.outline(shape) if self._kept.outlined else self._kept.keep(made())
         return name
 
     def _add(self, key: tuple[str, bool], comparison: PartComparison) -> None:
@@ -113,9 +130,10 @@ class _Asking:
 
     def pairs(self) -> None:
         """Asks for the scores of all pairs; this comes first."""
-        pairs = self._keep("positives", np.stack([self._positives.owner, self._positives.items]))
+        positives = self._positives
+        pairs = self._keep("positives", (2, len(positives.items)), lambda: np.stack([positives.owner, positives.items]))
         queries, items = self._sides
-        most = int(self._positives.counts.max(initial=1))
+        most = self._sizes[False].most
         self._add(("scores", False), PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs))
 
     def prints(self, *, transposed: bool) -> None:
@@ -124,29 +142,36 @@ class _Asking:
 
     def ask(self, name: str, question: Question) -> None:
         """Asks a question. name: for its arrays."""
-        transposed, order = question.transposed, question.order
+        transposed, order, sizes = question.transposed, question.order, self._sizes[question.transposed]
         queries, items = self._sides[::-1] if transposed else self._sides
-        right = self._positives.transposed if transposed else self._positives
         given: dict[str, str] = {}
         rows: dict[str, str] = {}
+
+        def _counts() -> Ints:
+            return (self._positives.transposed if transposed else self._positives).counts
+
         if question.grouped:
-            some = np.flatnonzero(right.counts)
-            number = np.cumsum(right.counts > 0) - 1
-            given["members"] = self._keep(f"{name} members", np.stack([number[right.owner], right.items]))
-            order = None if order is None else order[some]
-            if len(some) < right.n_queries:
-                rows["rows"] = self._keep(f"{name} queries", some)
-        if order is not None:
-            given["places"] = self._keep(f"{name} order", order)
+            given["members"] = self._keep(f"{name} members", (2, len(self._positives.items)), lambda: self._members(transposed))
+            if sizes.n_some < sizes.n_queries:
+                rows["rows"] = self._keep(f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts()))
+            if order is not None:
+                given["places"] = self._keep(f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())])
+        elif order is not None:
+            given["places"] = self._keep(f"{name} order", (self._sizes[not transposed].n_queries,), lambda: order)
         key = "group " * question.grouped
         if question.depth:
             lists = PartComparison(what="lists", items=items, queries=queries, width=question.depth, **given)
             self._add((f"{key}lists", transposed), lists)
-        most = 1 if question.best or question.grouped else int(right.counts.max(initial=1))
+        most = 1 if question.best or question.grouped else sizes.most
         counts = PartComparison(what="counts", items=items, queries=queries, width=most, **given, **rows)
         self.keys[1].append((f"{key}counts", transposed))
         best = question.best and not question.grouped
         self.then.append({"comparison": counts.json, "of": 0, "transposed": transposed, "best": best})
+
+    def _members(self, transposed: bool) -> Ints:
+        right = self._positives.transposed if transposed else self._positives
+        number = np.cumsum(right.counts > 0) - 1
+        return np.stack([number[right.owner], right.items])
 
 
 def compare_in_parts(
@@ -167,7 +192,10 @@ def compare_in_parts(
     """
     if url := remote_url(parts.work or ""):
         raise BadUsage(f"{flag('--work', url)}: ranks are counted in two rounds, whose work is in a folder; name one.")
-    with work_folder(replace(parts, work=None) if parts.dry_run else parts) as place, arrays_of(place.folder) as arrays:
+    with (
+        work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
+        arrays_of(place.folder, outlined=parts.dry_run) as arrays,
+    ):
         tables = {
             name: arrays.table(table, file)
             for (name, file), table in zip(places.items(), (compared.queries, compared.items), strict=True)

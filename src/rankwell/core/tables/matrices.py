@@ -338,18 +338,24 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
 
 def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
     """The other table with its rows in the order and under the names of the reference; errors are those of `matching_rows`."""
-    rows = matching_rows(reference, other, here, there)
-    in_order = np.array_equal(rows, np.arange(len(rows)))
+    rows = rows_by_id(reference, other, here, there)
+    in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
     return Embeddings(reference.ids, other.vectors if in_order else other.vectors[rows])
 
 
 def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
     """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position."""
+    rows = rows_by_id(reference, other, here, there)
+    return np.arange(other.n, dtype=np.int64) if rows is None else rows
+
+
+def rows_by_id(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints | None:
+    """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables differ in number or ids."""
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
             what = f"{here} has {reference.n} vectors, {there} has {other.n}"
             raise BadInput(f"{what}; without ids on both sides they are matched by position; give as many of both, or ids.")
-        return np.arange(other.n, dtype=np.int64)
+        return None
     place = {name: row for row, name in enumerate(other.ids)}
     for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):
         lacking = [name for name in names if name not in known]

@@ -89,18 +89,18 @@ def agreement_results(
         if parts.is_used:
             raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
-    models, notes = inputs.read_models(named, options)
+    models, notes = inputs.read_models(named, options, sized=parts.dry_run)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     panel = VectorPanel([], ()) if parts.dry_run else inputs.check_vectors(models, spectrum=spectrum)
-    sample = Sample.draw(models[0].items.names(), options)
+    sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
     plans = inputs.requested_measures(options, rules, ks, sample)
     # A source that prints no margin need not wait for one.
     cut = cuts_gold(rules)
     depth = max([max(ks), *(each.gold_depth for each in plans)]) + (0 if cut and quick else _MARGIN_DEPTH)
     if options.ceiling and not parts.dry_run:
         models.append(models[0].in_half_precision())
-    known, depth = None, min(depth, int(sample.n_candidates.max()))
+    known, depth = None, min(depth, sample.most_candidates)
     if parts.is_used:
         exact = any(each.measure.entry.view is RankingPairs for each in plans)
         outcome = neighbours_in_parts(models, named, sample, (depth, max(ks)), exact=exact, parts=parts, progress=progress)

@@ -36,7 +36,10 @@ def neighbours_in_parts(
     depth = depths[1]
     if url := remote_url(parts.work or ""):
         raise BadUsage(f"{flag('--work', url)}: ranks are counted in two rounds, whose work is in a folder; name one.")
-    with work_folder(replace(parts, work=None) if parts.dry_run else parts) as place, arrays_of(place.folder) as kept:
+    with (
+        work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
+        arrays_of(place.folder, outlined=parts.dry_run) as kept,
+    ):
         tables = {each.name: list(kept.table(each.items, places.get(each.name))) for each in models}
         arrays, given = _sampled(kept, sample)
         first = [
@@ -69,7 +72,7 @@ def neighbours_in_parts(
 def _sampled(kept: PartArrays, sample: Sample) -> tuple[dict[str, str], dict[str, Any]]:
     """The arrays of the sample and of labels, and the fields of comparisons that name them."""
     arrays, given = {"sample": kept.keep(sample.rows)}, {"own": "sample"}
-    if not np.array_equal(sample.rows, np.arange(len(sample.items))):
+    if not sample.is_all:
         given["rows"] = "sample"
     if sample.labels is not None:
         known: dict[Any, int] = {}

@@ -14,7 +14,7 @@ from rankwell.conventions import CONVENTIONS, Convention, check_views, find_conv
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
+from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
@@ -44,8 +44,8 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
     return named_places([("", reference), *given], ["reference", *numbered])
 
 
-def read_models(named: Mapping[str, Any], options: AgreementOptions) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes."""
+def read_models(named: Mapping[str, Any], options: AgreementOptions, *, sized: bool = False) -> "tuple[list[Model], list[str]]":
+    """The models with their rows in the reference's order, the reference first, and notes. sized: rows may be in another."""
     tables: dict[str, Embeddings] = {}
     for name, place in named.items():
         # The panel looks at every number anyway.
@@ -56,7 +56,11 @@ def read_models(named: Mapping[str, Any], options: AgreementOptions) -> "tuple[l
     first, *others = tables
     kinds = {table.ids is None for table in tables.values()}
     notes = ["only some of the embeddings have ids, so that rows are matched by position"] if len(kinds) > 1 else []
-    aligned = [tables[first], *(align(tables[first], tables[name], first, name) for name in others)]
+    aligned = [tables[first]]
+    for name in others:
+        if sized:
+            rows_by_id(tables[first], tables[name], first, name)
+        aligned.append(tables[name] if sized else align(tables[first], tables[name], first, name))
     return [Model(name, table, options.metric) for name, table in zip(tables, aligned, strict=True)], notes
 
 
@@ -85,19 +89,29 @@ class Sample:
     requested: int
 
     @classmethod
-    def draw(cls, items: Sequence[str], options: AgreementOptions) -> "Sample":
-        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput."""
+    def draw(cls, items: Sequence[str], options: AgreementOptions, *, sized: bool = False) -> "Sample":
+        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput.
+
+        sized: only the number of rows is right where there are no labels; to draw them takes a permutation of all items.
+        """
         size, n = options.samples, len(items)
         if isinstance(size, str) and size != "all" and not (size.isdecimal() and len(size) < 19):
             raise BadUsage(f"{flag('--samples')} {shown(size)}: expected a positive integer, or all.")
         labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
-        if requested >= n:
-            return cls(np.arange(n, dtype=np.int64), items, labels, requested)
-        if requested < 1 or not 0 <= options.seed < 1 << 32:
+        if requested < n and (requested < 1 or not 0 <= options.seed < 1 << 32):
             what = f"{requested} samples with the seed {options.seed}"
             raise BadUsage(f"{what}; one sample or more, and a seed from 0 to 4294967295.")
+        if sized and labels is None:
+            return cls(np.broadcast_to(np.int64(0), min(requested, n)), items, None, requested)
+        if requested >= n:
+            return cls(np.arange(n, dtype=np.int64), items, labels, requested)
         rows = np.random.RandomState(options.seed).choice(n, requested, replace=False)
         return cls(rows.astype(np.int64), items, labels, requested)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the sample is all items, in order."""
+        return len(self.rows) == len(self.items)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -119,6 +133,11 @@ class Sample:
             alike = Counter(label for label in self.groups.items if label is not None)
             excluded = np.array([1 if label is None else alike[label] for label in self.groups.queries], dtype=np.int64)
         return len(self.items) - excluded
+
+    @property
+    def most_candidates(self) -> int:
+        """Number of items that may be neighbours of some query."""
+        return len(self.items) - 1 if self.labels is None else int(self.n_candidates.max())
 
 
 def _labels(exclude: Any, n: int) -> list[str | None] | None:
@@ -165,8 +184,7 @@ class Model:
 
     def _queries(self, sample: Sample) -> Embeddings:
         vectors = self.items.vectors
-        in_order = np.array_equal(sample.rows, np.arange(len(vectors)))
-        return Embeddings(sample.names, vectors if in_order else vectors[sample.rows])
+        return Embeddings(sample.names, vectors if sample.is_all else vectors[sample.rows])
 
 
 class KnownNeighbours(NamedTuple):
@@ -260,7 +278,7 @@ def requested_measures(
     options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample
 ) -> tuple[MeasurePlan, ...]:
     """The measures of the options, else the convention's or the usual ones. Raises BadUsage for more depth than neighbours."""
-    deepest, n = max(ks), int(sample.n_candidates.max())
+    deepest, n = max(ks), sample.most_candidates
     for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:
             leave = f"{len(sample.items)} vectors leave {n} neighbours"

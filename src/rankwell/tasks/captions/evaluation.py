@@ -88,7 +88,7 @@ def caption_results(
     inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)
     evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
     if parts.is_used:
-        questions = {each.name: evaluation.question(each, details=details) for each in directions}
+        questions = {each.name: evaluation.question(each, details=details, sized=parts.dry_run) for each in directions}
         outcome = inputs.count_in_parts(questions, parts, progress)
         if outcome.result is None:
             return outcome
@@ -170,11 +170,11 @@ class _CaptionEvaluation:
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, Direction, Details]] = []
 
-    def question(self, direction: Direction, *, details: bool) -> Question:
-        """The question of a direction."""
+    def question(self, direction: Direction, *, details: bool, sized: bool) -> Question:
+        """The question of a direction, as `question_of`."""
         inputs, best = self.inputs, self._reads_best(direction, details=details)
         names = names_of(inputs.names[0], inputs.rows), inputs.names[1]
-        return question_of(direction, names, inputs.positives, best=best, details=details)
+        return question_of(direction, names, inputs.positives, best=best, details=details, sized=sized)
 
     def _reads_best(self, direction: Direction, *, details: bool) -> bool:
         return not details and all(reads_best_only(each.measure) for each in self.measures[direction.name])

@@ -36,14 +36,24 @@ class Direction(NamedTuple):
 
 
 def question_of(
-    direction: Direction, names: tuple[Sequence[str], Sequence[str]], positives: Positives, *, best: bool, details: bool
+    direction: Direction,
+    names: tuple[Sequence[str], Sequence[str]],
+    positives: Positives,
+    *,
+    best: bool,
+    details: bool,
+    sized: bool = False,
 ) -> Question:
-    """The question of a direction about captions and videos with these names. best: only of the best positive of each query."""
+    """The question of a direction about captions and videos with these names. best: only of the best positive of each query.
+
+    sized: for a forecast, without the order of the items.
+    """
     captions, videos = names
     items = captions if direction.video_to_text and not direction.collapsed else videos
-    n_items = int((positives.transposed.counts > 0).sum()) if direction.collapsed else len(items)
+    n_items = len(np.unique(positives.items)) if direction.collapsed else len(items)
     depth = min(DETAIL_DEPTH, n_items) if details else 0
-    return Question(direction.video_to_text, direction.collapsed, tie_order(direction.ties, items), best, depth)
+    order = tie_order(direction.ties, () if sized else items)
+    return Question(direction.video_to_text, direction.collapsed, order, best, depth)
 
 
 class Copies(NamedTuple):
