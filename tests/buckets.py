@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,11 +16,13 @@ DENIED = {"expired": ("400 Bad Request", "ExpiredToken"), "denied": ("403 Forbid
 
 class Bucket:
     """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads, all by default, or to how
-    many requests where it denies them."""
+    many requests where it denies them. reads, puts: what was asked so far. on_put: is called with the name of each object."""
 
     def __init__(self, url: str) -> None:
         self.url, self.mode, self.times = url, "", 1 << 30
         self.reads = list[tuple[str, str | None, int]]()
+        self.puts = list[str]()
+        self.on_put: Callable[[str], object] = lambda _: None
 
     def put(self, key: str, content: bytes) -> str:
         import obstore
@@ -63,6 +65,9 @@ class Bucket:
                 yield b"<Error><Code>SlowDown</Code></Error>"
                 return
             body = b"".join(application(environ, start))
+            if environ["REQUEST_METHOD"] == "PUT":
+                self.puts.append(key := environ["PATH_INFO"].removeprefix(f"/{BUCKET}/"))
+                self.on_put(key)
             if is_read:
                 self.reads.append((environ["PATH_INFO"], asked, len(body)))
             yield body[: len(body) // 2] if mode == "truncate" else body
@@ -84,7 +89,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Generator[Bucket]:
     found = Bucket("")
     application = server.DomainDispatcherApplication(server.create_backend_app)
     made = serving.make_server("127.0.0.1", 0, found.layer(application), threaded=True)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread = threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     found.url = f"http://127.0.0.1:{made.server_port}"
     for name, value in {

@@ -102,7 +102,7 @@ def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(s3
 
 
 @pytest.mark.parametrize("mode", DENIED)
-@pytest.mark.parametrize("job", ["search", "encode"])
+@pytest.mark.parametrize("job", ["search", "encode", "captions", "evaluate"])
 def test_a_work_folder_that_is_refused_is_one_sentence_without_credentials(s3: Bucket, job: str, mode: str):
     every = [*READS[job][0].format(".", ".").split(), "--work", "s3://bucket/work", "--shards", "2"]
     assert typed(*every, "--executor", "array")[0] == 0

@@ -32,7 +32,7 @@ def numbers(files) -> list[int]:
     return [int(file.read_text()) for file in files]
 
 
-def second(inputs: PartInputs, files, folder: Path) -> SecondRound | None:
+def second(inputs: PartInputs, files, place) -> SecondRound | None:
     total = sum(numbers(files))
     return SecondRound("shares", {"total": total}) if inputs.options["first"] else None
 

@@ -32,7 +32,7 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
         found = WorkFolder(work, read_plan(work))
         lines = _lines(found.states(verified=found.place.is_local), found.plan.parts)
         if (second := second_round(found)) is not None:
-            states = second.states()
+            states = second.states(verified=second.place.is_local)
             counts = f"{len(states.done)} of {second.plan.parts} done, missing {slurm_ranges(states.missing) or 'none'}"
             lines.append(f"second   {second.place.name}: {counts}")
         return Output("\n".join(lines) + "\n")

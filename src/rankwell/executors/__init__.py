@@ -37,7 +37,10 @@ class Resources(NamedTuple):
 
 
 class ArrayJob(NamedTuple):
-    """Calls that a cluster makes, each as `command` with its index in the environment."""
+    """Calls that a cluster makes, each as `command` with its index in the environment.
+
+    has_files: whether they read or write files, which all machines have to see, and not objects alone.
+    """
 
     command: Sequence[str]
     indices: Sequence[int]
@@ -46,6 +49,7 @@ class ArrayJob(NamedTuple):
     memory: int
     version: str
     gpus: int = 0
+    has_files: bool = True
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,13 @@ def _sbatch(limit: int, job: ArrayJob) -> Iterator[str]:
 
 
 def _manifest(job: ArrayJob) -> Iterator[str]:
-    """An Indexed Job of all parts; those that are done end at once."""
+    """An Indexed Job of all parts; those that are done end at once. Without files it needs no volume, but credentials."""
     sizes = f"cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi" + (f", nvidia.com/gpu: {job.gpus}" if job.gpus else "")
+    folder, mount, volume = "", "envFrom: [{secretRef: {name: bucket, optional: true}}]   # its credentials\n", ""
+    if job.has_files:
+        folder = "          workingDir: /data   # where this command was run\n"
+        mount = "volumeMounts: [{name: data, mountPath: /data}]\n"
+        volume = "      volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]\n"
     yield f"""apiVersion: batch/v1
 kind: Job
 metadata:
@@ -55,14 +60,11 @@ spec:
       containers:
         - name: part
           image: rankwell   # your image, with rankwell {job.version}
-          workingDir: /data   # where this command was run
-          command: {json.dumps(list(job.command))}
+{folder}          command: {json.dumps(list(job.command))}
           resources:
             requests: {{{sizes}}}
             limits: {{{sizes}}}
-          volumeMounts: [{{name: data, mountPath: /data}}]
-      volumes: [{{name: data, persistentVolumeClaim: {{claimName: data}}}}]
-"""
+          {mount}{volume}"""
 
 
 EXECUTORS.add("array", Executor("array", "Array jobs of Slurm, Kubernetes or AWS Batch", _workers, script=_script))

@@ -11,12 +11,14 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rankwell.core.catalogue import Catalogue
-from rankwell.parts.places import Write
+from rankwell.parts.places import WorkPlace, Write
 
 Json = Any
 """A value that JSON can hold."""
 
 
+SECOND = "second"
+"""The folder of a second round in that of the first."""
 MAX_SHARDS = 1_000_000
 """Ranges into which an input may be cut: each is a file."""
 
@@ -80,7 +82,7 @@ class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
     files: the inputs by name, paths or addresses of objects. cut: the parts, without reading vectors. part: computes one.
-    merge: (inputs, files of parts in order, folder for scratch files) -> the result, which may read the files later.
+    merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read the files later.
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
     the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
     every part, for progress. derived: options that no user has typed, with what differs where their values do.
@@ -91,9 +93,9 @@ class PartKind:
     files: Callable[[Mapping[str, Json]], Mapping[str, Path | str]]
     cut: Callable[[Mapping[str, Json], Limits], Cut]
     part: Callable[[PartInputs, int], PartContent]
-    merge: Callable[[PartInputs, Sequence[Path], Path], Any]
+    merge: Callable[[PartInputs, Sequence[Path], WorkPlace], Any]
     check: Callable[[Mapping[str, Json]], None] | None = None
-    second: Callable[[PartInputs, Sequence[Path], Path], SecondRound | None] | None = None
+    second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rankwell.core.tables.matrices import Embeddings
+from rankwell.errors import RankwellError
 from rankwell.parts.comparing import PartTable
 from rankwell.parts.lists import write_array
-from rankwell.parts.places import draft_beside, file_digest, write_draft
+from rankwell.parts.places import WorkPlace, Write, digest_of, file_digest, part_name
 from rankwell.parts.plans import PLAN, file_of_part
 from rankwell.parts.vectors import has_ranges
 from rankwell.store import refuse_blocked
@@ -24,32 +25,35 @@ _FOLDER = ".arrays"
 class PartArrays:
     """The arrays of a work folder. outlined: only their shapes are kept, in files with holes; all that a forecast needs."""
 
-    def __init__(self, folder: Path, *, outlined: bool = False) -> None:
-        self._folder, self._new, self.outlined = folder.absolute() / _FOLDER, list[Path](), outlined
+    def __init__(self, work: WorkPlace, *, outlined: bool = False) -> None:
+        self._work, self._place, self._new, self.outlined = work, work.inside(_FOLDER), list[str](), outlined
 
     def keep(self, array: NDArray[Any]) -> str:
-        """The absolute path of the file of an array, which is written where it is not there."""
+        """The address of the file of an array, which is written where it is not there."""
         if self.outlined:
             return self.outline(array.shape, array.dtype)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        with draft_beside(self._folder / "array") as draft:
-            digest, _ = write_draft(draft, partial(write_array, np.ascontiguousarray(array)))
-            file = self._folder / f"{digest[7:23]}.npy"
-            if not file.exists() or file_digest(file) != digest:
-                draft.replace(file)
-                self._new.append(file)
-        return str(file)
+        return self.put("array", ".npy", partial(write_array, np.ascontiguousarray(array)))
+
+    def put(self, stem: str, suffix: str, write: Write) -> str:
+        """The address of a file of some content, which is written where it is not there."""
+        digest, size = digest_of(write)
+        name = part_name(stem, suffix, digest, unique=True)
+        # Plans know files by their times and tags, so that one that is right stays.
+        if self._place.size(name) != size or file_digest(self._place.file(name)) != digest:
+            self._place.open()
+            self._new.append(self._place.put_part(stem, suffix, write, unique=True).name)
+        return self._place.address(name)
 
     def outline(self, shape: tuple[int, ...], kind: DTypeLike = np.int64) -> str:
-        """The absolute path of a file for an array of zeros, which takes no space on the disk."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        """The address of a file for an array of zeros, which takes no space on the disk of this machine."""
+        self._place.open()
         header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
-        file = self._folder / f"{len(self._new)}.npy"
-        with file.open("xb") as stream:
+        name = f"{len(self._new)}.npy"
+        with self._place.file(name).open("xb") as stream:
             np.lib.format.write_array_header_1_0(stream, header)
             stream.truncate(stream.tell() + math.prod(shape) * np.dtype(kind).itemsize)
-        self._new.append(file)
-        return str(file)
+        self._new.append(name)
+        return self._place.address(name)
 
     def table(self, table: Embeddings, place: Any) -> PartTable:
         """A table that parts read in ranges: its files, or a copy of what can only be read whole, or is in memory."""
@@ -61,25 +65,25 @@ class PartArrays:
 
     def forget(self) -> None:
         """Removes new arrays of which no plan is in the folder."""
-        plan = self._folder.with_name(PLAN)
-        named = plan.read_text(encoding="utf-8") if plan.is_file() else ""
-        for file in self._new:
-            if file.name not in named:
-                file.unlink(missing_ok=True)
+        with suppress(OSError, RankwellError):  # what has failed before fails again
+            plan = (self._work.read(PLAN) or b"") if self._new else b""
+            for name in self._new:
+                if name.encode() not in plan:
+                    self._place.remove(name)
+        self._place.close()
 
 
 @contextmanager
-def arrays_of(folder: Path, *, outlined: bool = False) -> Generator[PartArrays]:
+def arrays_of(work: WorkPlace, *, outlined: bool = False) -> Generator[PartArrays]:
     """The arrays of a work folder; where the block fails before there is a plan, nothing is left of them."""
-    refuse_blocked(folder, folder=True)
-    was_there = folder.is_dir()
-    arrays = PartArrays(folder, outlined=outlined)
+    if work.is_local:
+        refuse_blocked(work.folder, folder=True)
+    was_there = work.is_local and work.folder.is_dir()
+    arrays = PartArrays(work, outlined=outlined)
     try:
         yield arrays
     except BaseException:
         arrays.forget()
-        with suppress(OSError):
-            (folder / _FOLDER).rmdir()
-            if not was_there:
-                folder.rmdir()
+        if not was_there:
+            work.close()
         raise

@@ -4,7 +4,6 @@ import json
 import os
 import platform
 import secrets
-import tempfile
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from rankwell.core.kernels.workers import repeating
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.parts.places import Write, Written, is_running, part_name, write_draft
+from rankwell.parts.places import Write, Written, draft_beside, is_running, part_name, write_draft
 from rankwell.store import remote
 from rankwell.store.drafts import scratch
 
@@ -63,10 +62,7 @@ class BucketPlace:
 
     def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
         """Writes a file of this machine, and puts its content."""
-        handle, path = tempfile.mkstemp(dir=scratch())
-        os.close(handle)
-        draft = Path(path)
-        try:
+        with draft_beside(scratch() / stem) as draft:
             digest, size = write_draft(draft, write)
             if size > _MOST and not unique:
                 raise BadUsage(
@@ -74,8 +70,6 @@ class BucketPlace:
                 )
             name = part_name(stem, suffix, digest, unique=unique)
             return Written(name, digest, size, remote.put(self._url(name), draft, is_new=not unique))
-        finally:
-            draft.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
         """Removes an object, if there is one."""
@@ -85,8 +79,19 @@ class BucketPlace:
         """A file with the content, fetched by checked ranges."""
         return remote.fetch(self._url(name), anew=True)
 
+    def address(self, name: str = "") -> str:
+        """The address of an object."""
+        return self._url(name)
+
+    def inside(self, name: str) -> "BucketPlace":
+        """A folder in this one."""
+        return BucketPlace(self._url(name))
+
     def open(self) -> None:
         """Nothing: a folder of a bucket is there when it has an object."""
+
+    def close(self) -> None:
+        """Nothing: a folder of a bucket is gone with its last object."""
 
     def clean(self) -> None:
         """Nothing: an object is never there in part."""

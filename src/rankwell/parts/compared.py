@@ -9,7 +9,6 @@ import numpy as np
 from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Positives
-from rankwell.errors import BadUsage, flag
 from rankwell.neighbours.positive_counts import ComparedVectors
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
@@ -17,7 +16,6 @@ from rankwell.parts.comparing import PRINT, PartComparison
 from rankwell.parts.counts import WantedItems
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
 from rankwell.parts.execution import Progress as PartProgress
-from rankwell.store import remote_url
 
 
 class Question(NamedTuple):
@@ -190,11 +188,9 @@ def compare_in_parts(
     places: of the two tables by name, None for one in memory. positives: the items of each query, not transposed. Raises as
     `carry_out` and `neighbours.search` do.
     """
-    if url := remote_url(parts.work or ""):
-        raise BadUsage(f"{flag('--work', url)}: ranks are counted in two rounds, whose work is in a folder; name one.")
     with (
         work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
-        arrays_of(place.folder, outlined=parts.dry_run) as arrays,
+        arrays_of(place, outlined=parts.dry_run) as arrays,
     ):
         tables = {
             name: arrays.table(table, file)

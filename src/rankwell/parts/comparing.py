@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from rankwell.neighbours import RankTargets, search
 from rankwell.neighbours.positive_counts import WantedPairs, by_vectors, count_groups_among, count_pairs
 from rankwell.parts import Json
 from rankwell.parts.lists import PartGrid, lists_of
+from rankwell.parts.places import local_file
 from rankwell.parts.vectors import VectorFiles, VectorRange, checksum, read_range
 
 PRINT = 16
@@ -89,7 +89,7 @@ class Compared:
 
     def array(self, name: str) -> NDArray[Any]:
         """An array, mapped into memory."""
-        return map_npy(Path(self._options["arrays"][name]))
+        return map_npy(local_file(self._options["arrays"][name]))
 
     def table(self, name: str) -> PartTable:
         """A table."""

@@ -17,14 +17,14 @@ from rankwell.core.tables import Floats, Ints, offsets_by
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positives
 from rankwell.errors import BadInput
-from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.parts import KINDS, SECOND, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.parts.arrays import PartArrays
 from rankwell.parts.comparing import Compared, PartComparison
 from rankwell.parts.lists import PartGrid, merged_lists, write_array
+from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import read_plan
 from rankwell.parts.vectors import VectorFiles, files_of, named_files
 
-_SECOND = "second"
 _MULTIPLIED = ("counts", "lists")
 """Comparisons of all queries with all items."""
 _LEAST_MULTIPLIED, _LEAST_READ = 1 << 33, 64 << 20
@@ -120,7 +120,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".npy", partial(write_array, array), digests)
 
 
-def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRound | None:
+def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> SecondRound | None:
     """The counts of pairs that are known now, or whose scores are."""
     options, files_known = inputs.options, inputs.boundaries["files"]
     if not options["then"]:
@@ -128,12 +128,12 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRo
     found = dict[int, Any]()
     comparisons: list[Json] = []
     arrays = dict(options["arrays"])
-    grids, kept = list(_grids(inputs)), PartArrays(folder)
+    grids, kept = list(_grids(inputs)), PartArrays(place)
     for number, each in enumerate(options["then"]):
         which, source = each["comparison"], each["of"]
         if source not in found:
             compared, grid, start = grids[source]
-            found[source] = _merged(compared, grid, files[start : start + grid.parts], folder)
+            found[source] = _merged(compared, grid, files[start : start + grid.parts], place)
         compared = grids[source][0]
         if compared.is_of.what == "scores":
             known = _scores_known(compared, found[source], each)
@@ -165,12 +165,12 @@ def _pairs_known(other: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
     return {"pairs": pairs, "scores": other.scores_of(*pairs)}
 
 
-def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], folder: Path) -> Any:
+def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], place: WorkPlace) -> Any:
     """The result of a comparison, from all its parts."""
     which = compared.is_of
     if which.what == "lists":
         places = np.asarray(compared.array(which.places)) if which.places else None
-        return merged_lists(grid, files, folder, which.width, places)
+        return merged_lists(grid, files, place.folder, which.width, places)
     parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
     if which.what == "prints":
         return np.concatenate([found for _, _, found in parts])
@@ -189,16 +189,16 @@ def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], folder: P
     return counted
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> list[Any]:
+def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> list[Any]:
     """The results of all comparisons, those of the first round first."""
     rounds = [inputs]
     if inputs.options["then"]:
-        rounds.append(read_plan(folder / _SECOND).part_inputs)
+        rounds.append(read_plan(place.inside(SECOND)).part_inputs)
     results: list[Any] = []
     start = 0
     for each in rounds:
         for compared, grid, _ in _grids(each):
-            results.append(_merged(compared, grid, files[start : start + grid.parts], folder))
+            results.append(_merged(compared, grid, files[start : start + grid.parts], place))
             start += grid.parts
     return results
 

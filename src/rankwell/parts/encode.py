@@ -18,6 +18,7 @@ from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.parts import KINDS, MAX_SHARDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts.places import WorkPlace
 from rankwell.store import file_states
 
 _CHUNK_BATCHES = 32
@@ -223,7 +224,7 @@ def _read_part(file: Path) -> tuple[dict[str, Any], Singles]:
         return json.loads(description.tobytes()), read_npy(stream)
 
 
-def _merge(_: PartInputs, files: Sequence[Path], __: Path) -> EncodedParts:
+def _merge(_: PartInputs, files: Sequence[Path], __: WorkPlace) -> EncodedParts:
     return EncodedParts(files)
 
 

@@ -11,7 +11,7 @@ from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, Unfinished, count_of, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
-from rankwell.parts import KINDS, Json, Limits
+from rankwell.parts import KINDS, SECOND, Json, Limits
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
 from rankwell.parts.progress import Progress
@@ -20,8 +20,6 @@ from rankwell.parts.signs import check_stall
 from rankwell.parts.work import PartStates, WorkFolder
 from rankwell.store import remote_url
 
-_SECOND = "second"
-"""The folder of a second round in that of the first."""
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
@@ -117,10 +115,6 @@ def carry_out(
         costs = kind.cut(options, limits).costs
         return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
     with work_folder(choices) as place:
-        if kind.second is not None and not place.is_local:
-            raise BadUsage(
-                f"{flag('--work', place.name)}: {kind.title.lower()} take two rounds, whose work is in a folder; name one."
-            )
         check_stall(place, choices.stall)
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
@@ -149,20 +143,18 @@ def _reject_unused(executor: Executor, choices: PartOptions) -> None:
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     """The folder of the parts that follow those of a folder, which are whole; none where none follow."""
     plan, kind = work.plan, work.plan.kind_of_part
-    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.place.folder)
+    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.place)
     if further is None:
         return []
-    place, shards = place_of(work.place.folder / _SECOND), limits.shards if further.divided else None
+    place, shards = work.place.inside(SECOND), limits.shards if further.divided else None
     limits = limits._replace(memory=plan.memory, shards=shards)
     return [WorkFolder(place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0])]
 
 
 def second_round(work: WorkFolder) -> WorkFolder | None:
     """The folder of the second round of some work, where it has a plan."""
-    if not work.place.is_local or not (work.place.folder / _SECOND / PLAN).is_file():
-        return None
-    place = place_of(work.place.folder / _SECOND)
-    return WorkFolder(place, read_plan(place))
+    place = work.place.inside(SECOND)
+    return None if place.size(PLAN) is None else WorkFolder(place, read_plan(place))
 
 
 def _shown(value: int | str) -> str:
@@ -217,7 +209,8 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
     threads = requested_threads() or 1
     name = f"./{work.place.name}" if work.place.name.startswith("-") else work.place.name
     command = ["rankwell", "part", name, "--threads", str(threads)]
-    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus)
+    has_files = work.place.is_local or any("etag" not in each for each in work.plan.inputs.values())
+    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus, has_files)
     script = executor.script(address, job)
     every, missing = count_of(work.plan.parts, "part"), len(states.missing)
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
@@ -227,6 +220,6 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
     failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
     note = f"{missing} of {every} {verb} missing: {slurm_ranges(states.missing)}"
-    where = f"{work.place.name}: " if work.place.folder.name == _SECOND else ""
+    where = f"{work.place.name}: " if work.place.name.endswith(f"/{SECOND}") else ""
     notes = (*failed[:5], *damaged[:5], f"{where}{note}; submit {them}, then run this command again.")
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

@@ -76,8 +76,20 @@ class WorkPlace(Protocol):
         """A file of this machine with the content."""
         ...
 
+    def address(self, name: str = "") -> str:
+        """A file as plans name it: an absolute path, or an address; without a name what all of them begin with."""
+        ...
+
+    def inside(self, name: str) -> "WorkPlace":
+        """The place of a folder in this one."""
+        ...
+
     def open(self) -> None:
         """Makes the place, if need be. Raises BadUsage where something else is in the way."""
+        ...
+
+    def close(self) -> None:
+        """Removes the place where nothing is in it."""
         ...
 
     def clean(self) -> None:
@@ -87,6 +99,15 @@ class WorkPlace(Protocol):
     def locked(self) -> AbstractContextManager[None]:
         """Keeps others from driving work here until the block ends. Raises BadUsage that names who does."""
         ...
+
+
+def local_file(address: str) -> Path:
+    """A file of this machine with the content of what `WorkPlace.address` names; an object is fetched once per process."""
+    if (url := remote_url(address)) is None:
+        return Path(address)
+    from rankwell.store import remote
+
+    return remote.fetch(url)
 
 
 def place_of(place: "str | Path | WorkPlace") -> WorkPlace:
@@ -177,12 +198,25 @@ class FolderPlace:
         """The file itself."""
         return self.folder / name
 
+    def address(self, name: str = "") -> str:
+        """The absolute path of a file."""
+        return f"{self.folder.absolute()}{os.sep}{name}"
+
+    def inside(self, name: str) -> "FolderPlace":
+        """A folder in this one."""
+        return FolderPlace(self.folder / name)
+
     def open(self) -> None:
         """Makes the folder."""
         refuse_blocked(self.folder, folder=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         if not os.access(self.folder, os.W_OK):
             raise BadUsage(f"{self.folder} cannot be written to; name another work folder.")
+
+    def close(self) -> None:
+        """Removes the folder where nothing is in it."""
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
 
     def clean(self) -> None:
         """Removes the drafts that killed processes of this machine have left."""
@@ -265,9 +299,20 @@ def draft_beside(path: Path) -> Generator[Path]:
 def write_draft(draft: Path, write: Write) -> tuple[str, int]:
     """Writes a draft down to the disk; its digest and size."""
     with draft.open("wb") as stream:
-        hashed = HashedStream(stream)
-        write(hashed)  # pyright: ignore[reportArgumentType] - all that writers of arrays use of a stream
+        written = _hashed(stream, write)
         _sync(stream)
+    return written
+
+
+def digest_of(write: Write) -> tuple[str, int]:
+    """The digest and size of what would be written."""
+    with Path(os.devnull).open("wb") as stream:
+        return _hashed(stream, write)
+
+
+def _hashed(stream: BinaryIO, write: Write) -> tuple[str, int]:
+    hashed = HashedStream(stream)
+    write(hashed)  # pyright: ignore[reportArgumentType] - all that writers of arrays use of a stream
     return hashed.digest, hashed.size
 
 

@@ -154,7 +154,7 @@ def open_plan(place: WorkPlace, kind: PartKind, options: Mapping[str, Json], com
         refuse_blocked(place.folder, folder=True)
     inputs = input_files(kind, options)
     if place.size(PLAN) is not None:
-        return _same_plan(read_plan(place), place.name, kind, options, inputs, limits), False
+        return _same_plan(read_plan(place), place, kind, options, inputs, limits), False
     if others := sorted(place.listing()):
         raise BadUsage(f"{place.name} has no plan, but other files ({others[0]!r}); name an empty folder, or a new one.")
     cut = kind.cut(options, limits)
@@ -190,19 +190,21 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
 
 
 def _same_plan(
-    plan: Plan, folder: str, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
+    plan: Plan, place: WorkPlace, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
 ) -> Plan:
     plan.refuse_other_version()
-    differing = _other_work(plan, folder, kind, options, inputs)
+    differing = _other_work(plan, place, kind, options, inputs)
     if not differing and limits.shards is not None:
         cut = kind.cut(options, limits._replace(memory=plan.memory))
         differing += [] if cut.boundaries == plan.boundaries else [f"it has {plan.parts} parts, this has {cut.parts}"]
     if differing:
-        raise BadUsage(f"{folder} holds the plan of other work: {'; '.join(differing)}. Name another work folder.")
+        raise BadUsage(f"{place.name} holds the plan of other work: {'; '.join(differing)}. Name another work folder.")
     return plan
 
 
-def _other_work(plan: Plan, folder: str, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any]) -> list[str]:
+def _other_work(
+    plan: Plan, place: WorkPlace, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any]
+) -> list[str]:
     """The differences from a plan: those of inputs and options, else those of what is derived from them."""
     if plan.kind != kind.name:
         return [f"its work is {plan.kind}, this is {kind.name}"]
@@ -212,9 +214,9 @@ def _other_work(plan: Plan, folder: str, kind: PartKind, options: Mapping[str, J
     names = sorted({*plan.options, *options} - {*kind.derived})
     if found := [each for name in names for each in _differences(name, plan.options.get(name), options.get(name))]:
         return found
-    own = Path(folder).absolute()
-    further = [f"{path} was not an input" for path in there if path not in before and not Path(path).is_relative_to(own)]
-    gone = [f"{path} is not an input any more" for path in before if path not in there and not Path(path).is_relative_to(own)]
+    own = place.address()
+    further = [f"{path} was not an input" for path in there if path not in before and not path.startswith(own)]
+    gone = [f"{path} is not an input any more" for path in before if path not in there and not path.startswith(own)]
     if further or gone:
         return further + gone
     derived = [kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)]

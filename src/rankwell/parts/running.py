@@ -125,4 +125,4 @@ def merged(rounds: Sequence[WorkFolder]) -> Any:
     for work in rounds:
         work.plan.refuse_changed_inputs()
     first, files = rounds[0], [file for work in rounds for file in work.files()]
-    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.place.folder)
+    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.place)

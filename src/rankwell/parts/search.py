@@ -13,6 +13,7 @@ from rankwell.neighbours import TopK, search
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.ids import Ids, id_files
 from rankwell.parts.lists import ListBlock, PartGrid, lists_of, merged_blocks, merged_lists, write_array
+from rankwell.parts.places import WorkPlace
 from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, named_files, read_range
 from rankwell.store import split_part
 
@@ -107,7 +108,7 @@ class MergedSearch:
 
     _inputs: PartInputs
     _files: Sequence[Path]
-    _folder: Path
+    _place: WorkPlace
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -121,12 +122,12 @@ class MergedSearch:
 
     def blocks(self) -> Iterator[ListBlock]:
         """The best items of all shards, for some queries at a time."""
-        return merged_blocks(_grid(self._inputs), self._files, self._folder, self.shape[1])
+        return merged_blocks(_grid(self._inputs), self._files, self._place.folder, self.shape[1])
 
     def top_k(self) -> TopK:
         """The best items of all shards, in memory, with their names."""
         options, (n_queries, k) = self._inputs.options, self.shape
-        positions, scores = merged_lists(_grid(self._inputs), self._files, self._folder, k)
+        positions, scores = merged_lists(_grid(self._inputs), self._files, self._place.folder, k)
         known = self._inputs.boundaries["files"]
         ids = {name: Ids(options[name], options[f"{name}_ids"], known[name]) for name in ("base", "queries")}
         names = ids["base"].chosen(positions[positions >= 0], self.n_items)

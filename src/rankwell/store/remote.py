@@ -128,8 +128,10 @@ def fetch(url: str, *, anew: bool = False) -> Path:
             try:
                 with Path(name).open("wb") as file:
                     file.writelines(read_pieces(seen, 0, seen.size))
-            except BaseException:
+            except BaseException as error:
                 Path(name).unlink(missing_ok=True)
+                if isinstance(error, OSError):
+                    error.filename = error.filename or str(scratch())  # a full disk
                 raise
             _FETCHED[seen] = Path(name)
         return _FETCHED[seen]

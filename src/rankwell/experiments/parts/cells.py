@@ -17,7 +17,8 @@ from rankwell.experiments.runner import PlannedCell, changes, key_of
 from rankwell.experiments.runner.planning import CommandCells, CommandWork, cell_recipe, command_of, evaluate_cell, write_record
 from rankwell.io.result_folder import MANIFEST
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
+from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
 from rankwell.parts.work import WorkFolder
 from rankwell.report.drafts import drafting, publish, remove_result
@@ -39,19 +40,20 @@ def evaluate_in_parts(
 
     choices: of the plans, as JSON. Raises BadUsage for a work folder with cells of other recipes, or without one of these cells.
     """
-    place = file_of_part(file)
-    if any("://" in each for each in (place, parts.work or "")):
-        raise BadUsage("a bench and its work folder are files of folders that all machines see; copy them there.")
+    bench = file_of_part(file)
+    if "://" in bench:
+        raise BadUsage(f"{bench}: a bench and its inputs are files that all machines see; copy them there.")
     names = {each.cell.name for each in plans if each.why and each.chosen}
-    if parts.work is not None and (Path(parts.work) / PLAN).is_file():
-        names = _planned(Path(parts.work), place, plans, names)
+    if parts.work is not None:
+        with work_folder(parts) as place:
+            names = names if place.size(PLAN) is None else _planned(place, bench, plans, names)
     cells = [[each.cell.name, each.recipe] for each in plans if each.cell.name in names]
-    return carry_out("cells", {"file": place, "cells": cells, **choices}, parts, "rankwell bench", progress, use)
+    return carry_out("cells", {"file": bench, "cells": cells, **choices}, parts, "rankwell bench", progress, use)
 
 
-def _planned(folder: Path, file: str, plans: Sequence[PlannedCell], waiting: set[str]) -> set[str]:
+def _planned(place: WorkPlace, file: str, plans: Sequence[PlannedCell], waiting: set[str]) -> set[str]:
     """The cells of a folder's plan, some of which may be in place since then; those given where it is the plan of other work."""
-    plan = read_plan(folder)
+    plan, folder = read_plan(place), place.name
     if plan.kind != "cells" or plan.options.get("file") != file:
         return waiting
     planned, now = dict(plan.options["cells"]), {each.cell.name: each.recipe for each in plans}
@@ -144,8 +146,8 @@ class PlacedCells(CommandCells):
     The parts of cells that failed are forgotten at the end, so that the same command tries them again.
     """
 
-    def __init__(self, files: Mapping[str, Path], folder: Path) -> None:
-        self._files, self._folder = files, folder
+    def __init__(self, files: Mapping[str, Path], place: WorkPlace) -> None:
+        self._files, self._place = files, place
         self._failed = list[int]()
 
     def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
@@ -164,7 +166,7 @@ class PlacedCells(CommandCells):
 
     def forget_failed(self) -> None:
         """Removes the parts of cells that failed."""
-        work = WorkFolder(self._folder, read_plan(self._folder))
+        work = WorkFolder(self._place, read_plan(self._place))
         for index in self._failed:
             work.discard(index)
 
@@ -180,10 +182,10 @@ def _place(members: Mapping[str, bytes], folder: Path) -> None:
         publish(folder, manifest, paths)
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> PlacedCells:
+def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> PlacedCells:
     # Cells are placed from the folder of the experiment file.
     absolute = [file.absolute() for file in files]
-    return PlacedCells(dict(zip(inputs.boundaries, absolute, strict=True)), folder.absolute())
+    return PlacedCells(dict(zip(inputs.boundaries, absolute, strict=True)), place)
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

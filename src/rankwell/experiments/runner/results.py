@@ -173,7 +173,8 @@ class BenchOptions:
     executor
         What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit.
     work
-        Folder of the parts, with which the same command goes on after an interruption; by default a temporary one.
+        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption; by default
+        a temporary one.
     memory
         Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.
     gpus

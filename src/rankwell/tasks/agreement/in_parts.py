@@ -8,13 +8,11 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import score_pairs
 from rankwell.core.tables import Floats, Ints
-from rankwell.errors import BadUsage, flag
 from rankwell.neighbours import TopK
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PartComparison
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
-from rankwell.store import remote_url
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
 
 
@@ -34,11 +32,9 @@ def neighbours_in_parts(
     """
     reference, *others = [each.name for each in models]
     depth = depths[1]
-    if url := remote_url(parts.work or ""):
-        raise BadUsage(f"{flag('--work', url)}: ranks are counted in two rounds, whose work is in a folder; name one.")
     with (
         work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
-        arrays_of(place.folder, outlined=parts.dry_run) as kept,
+        arrays_of(place, outlined=parts.dry_run) as kept,
     ):
         tables = {each.name: list(kept.table(each.items, places.get(each.name))) for each in models}
         arrays, given = _sampled(kept, sample)

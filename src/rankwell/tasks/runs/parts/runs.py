@@ -8,13 +8,12 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.shared_hits import SharedCounts, join_hits, shared_queries
 from rankwell.io.files import FoundHits
 from rankwell.io.shards import check_prints, check_targets, shard_hits
-from rankwell.parts import KINDS, Amounts, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.parts.places import draft_beside, file_digest, write_draft
+from rankwell.parts import KINDS, SECOND, Amounts, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.parts.arrays import PartArrays
+from rankwell.parts.places import WorkPlace, local_file
+from rankwell.parts.plans import read_plan
 from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, size_of, source_of
 from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, write_shards, write_shared
-
-_SHARED = "shared.arrays"
-"""The file of the queries that several shards have, in the work folder."""
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -30,8 +29,8 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".arrays", partial(write_shards, shards, judgments), plan.inputs)
 
 
-def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRound | None:
-    """The counts of queries that several shards have, in those shards; the file of what to count is written into the folder."""
+def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> SecondRound | None:
+    """The counts of queries that several shards have, in those shards; the file of what to count is beside the parts."""
     plan = RunPlan(inputs)
     shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.notes))]
     parts: list[list[list[int | None]]] = [[] for _ in plan.parts]
@@ -46,22 +45,17 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: Path) -> SecondRo
     parts = [each for each in parts if each]
     if not parts:
         return None
-    path = folder.absolute() / _SHARED
-    with draft_beside(path) as draft:
-        digest, _ = write_draft(draft, partial(write_shared, shared))
-        # A plan knows its inputs by their times, so that a file that is right stays.
-        if not path.is_file() or file_digest(path) != digest:
-            draft.replace(path)
+    file = PartArrays(place).put("shared", ".arrays", partial(write_shared, shared))
     first = {"options": inputs.options, "boundaries": inputs.boundaries}
-    return SecondRound("shared queries", {**first, "shared": str(path), "parts": parts})
+    return SecondRound("shared queries", {**first, "shared": file, "parts": parts})
 
 
 class FoundRuns:
-    """The hits of runs in files of parts. folder: of the first round."""
+    """The hits of runs in files of parts. place: of the first round."""
 
-    def __init__(self, plan: RunPlan, files: Sequence[Path], folder: Path) -> None:
-        self._plan, self._files, further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
-        self._further, self._shared = further, folder / _SHARED
+    def __init__(self, plan: RunPlan, files: Sequence[Path], place: WorkPlace) -> None:
+        self._plan, self._files, self._further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
+        self._shared = local_file(read_plan(place.inside(SECOND)).options["shared"]) if self._further else None
         self.digests: dict[str, str] = {}
         """The digests of files that parts have taken, by the names of the files."""
 
@@ -75,7 +69,7 @@ class FoundRuns:
         plan, keep = self._plan, self._plan.request.keep
         run = [each for each, *_ in plan.options["runs"]].index(name)
         own, stored = plan.shards(run), StoredRun(plan, self._files, run, judgments if keep else None)
-        shared = read_shared(self._shared)[run] if self._further else shared_queries(())
+        shared = shared_queries(()) if self._shared is None else read_shared(self._shared)[run]
         prints = [each.prints for _, each in self._counts(run)]
         check_prints(shared, prints, judgments, [plan.source(shard) for _, shard in own], plan.entry(run), plan.request)
         notes, hits = list(plan.notes[run]), None
@@ -89,8 +83,8 @@ class FoundRuns:
         return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], folder: Path) -> FoundRuns:
-    return FoundRuns(RunPlan(inputs), files, folder)
+def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> FoundRuns:
+    return FoundRuns(RunPlan(inputs), files, place)
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

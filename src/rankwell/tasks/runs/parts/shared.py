@@ -7,6 +7,7 @@ from typing import Any
 
 from rankwell.io.shards import shard_counts
 from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts.places import WorkPlace, local_file
 from rankwell.tasks.runs.run_plan import RunPlan, Shard, files_of
 from rankwell.tasks.runs.stored_hits import read_shared, write_counts
 
@@ -24,7 +25,7 @@ def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
 def _part(inputs: PartInputs, index: int) -> PartContent:
     """The counts of the shards of a part, each with its run and its place among the run's shards."""
     options = inputs.options
-    plan, shared = RunPlan(PartInputs(options["options"], options["boundaries"])), read_shared(Path(options["shared"]))
+    plan, shared = RunPlan(PartInputs(options["options"], options["boundaries"])), read_shared(local_file(options["shared"]))
     judgments = plan.judgments.flat
     counts = [
         (run, number, shard_counts(plan.source(Shard(*shard)), plan.entry(run), judgments, shared[run], plan.request))
@@ -33,7 +34,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".arrays", partial(write_counts, counts), plan.inputs)
 
 
-def _merge(_: PartInputs, files: Sequence[Path], __: Path) -> Any:
+def _merge(_: PartInputs, files: Sequence[Path], __: WorkPlace) -> Any:
     return list(files)
 
 
