@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.encode import encode, hash_texts
+from rankwell.commands.encode import EncodePartOptions, encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
 from rankwell.media import python_docs
 from rankwell.parts.encode import EncodeOptions
@@ -73,7 +73,7 @@ def embeddings(root: Path, *, reference: Model = REFERENCE, candidates: Sequence
             output=path,
             model=model.source or packaged_minilm(),
             options=EncodeOptions(fit=str(rest) if model.source else None, dimensions=None if model.source else model.dimensions),
-            parts=PartOptions(),
+            parts=EncodePartOptions(),
             progress=bar(model.name),
         )
         for note in done.notes:

@@ -198,6 +198,7 @@ def encode(
     gpus: int | None = ...,
     stall: float | None = ...,
     dry_run: bool = ...,
+    mixed: bool = ...,
     column: str | None = ...,
     id_column: str | None = ...,
     title: bool = ...,

@@ -1,4 +1,4 @@
-"""Encoding in parts: the bytes of one run, because parts are whole chunks; another model or processor is refused."""
+"""Encoding in parts: the bytes of one run, because parts are whole chunks."""
 
 import json
 import random
@@ -10,7 +10,7 @@ import pytest
 import rankwell
 from commanding import with_fields
 from rankwell.commands.encode import encode
-from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.errors import BadScore, BadUsage
 from rankwell.parts.encode import EncodedParts
 from rankwell.parts.running import compute_part
 
@@ -59,6 +59,15 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
     assert rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True).vectors.shape == (250, 5)
     with pytest.raises(rankwell.Unfinished, match=r"rankwell part "):
         rankwell.encode(texts, folder / "array/v.npy", fit=fit, executor="array", work=str(folder / "array"), **MODEL)
+
+
+def test_the_function_goes_on_with_the_work_folder_of_the_command_whatever_the_executor(texts: Path):
+    folder, work = texts.parent, texts.parent / "w"
+    run(str(texts), output=folder / "v.npy", fit=str(texts), work=str(work), shards=2, executor="array", **MODEL)
+    with pytest.raises(rankwell.Unfinished):
+        rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), executor="array", **MODEL)
+
+    assert rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), memory="1G", **MODEL).n == 250
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -133,19 +142,6 @@ def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(texts: Pa
     run(str(texts), output=folder / "parts/v.npy", **options)
 
     assert outputs(folder / "parts") == outputs(folder / "one")
-
-
-@pytest.mark.parametrize("name", ["model", "processor"])
-def test_parts_of_another_model_or_processor_are_refused(texts: Path, name: str):
-    folder = texts.parent
-    options = {"fit": str(texts), "shards": 3, "work": str(folder / "w"), **MODEL}
-    run(str(texts), output=folder / "parts/v.npy", **options)
-    record = json.loads((folder / "w/part-00002.json").read_text())
-    record["alike"][name] = "another"
-    (folder / "w/part-00002.json").write_text(json.dumps(record))
-
-    with pytest.raises(BadInput, match=rf"part 0 was made with the {name} .*, part 2 with another; bytes may differ"):
-        run(str(texts), output=folder / "again/v.npy", **options)
 
 
 def test_a_vector_that_is_not_finite_names_the_text_in_the_whole_file(texts: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,20 +2,35 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import rankwell
 from rankwell.encoders import TextEncoder
-from rankwell.encoders.runs import check_made_by, refuse_foreign, write_beside, write_vectors
-from rankwell.errors import BadUsage, Unfinished
+from rankwell.encoders.runs import check_made_by, mixed_note, refuse_foreign, write_beside, write_vectors
+from rankwell.errors import BadUsage, Unfinished, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.machines import mixture_text
 from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodePartOptions(PartOptions):
+    """The choices of encoding in parts.
+
+    Parameters
+    ----------
+    mixed
+        Merge parts of different processors, devices or versions, which no one machine can make again; the manifest lists them.
+    """
+
+    mixed: bool = False
 
 
 def encode(
@@ -25,7 +40,7 @@ def encode(
     output: OutputPath,
     model: str,
     options: EncodeOptions,
-    parts: PartOptions,
+    parts: EncodePartOptions,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
@@ -55,7 +70,7 @@ def encode_file(
     output: Path,
     model: str,
     options: EncodeOptions,
-    parts: PartOptions,
+    parts: EncodePartOptions,
     *,
     overwrite: bool,
     progress: Callable[[str, int, int], None] | None,
@@ -63,11 +78,14 @@ def encode_file(
     """The encoding of a command line, in one piece or in parts; the result is its output. Arguments as those of the command."""
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
+    if parts.mixed and not parts.is_used:
+        what = f"{flag('--mixed')}: one process is one machine"
+        raise BadUsage(f"{what}; name the {flag('--work')} folder with the parts, or leave it out.")
     refuse_foreign(output, IDS_BESIDE, [texts, *filter(None, [options.fit])], overwrite=overwrite or output.exists())
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
         content = content or encoder_texts(texts, options)
-        return _written(texts, content, encoder, output, options, overwrite=overwrite, progress=progress)
+        return _written(texts, content, encoder, output, options, overwrite=overwrite, mixed=parts.mixed, progress=progress)
 
     # A file that is there may need no work at all.
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
@@ -78,7 +96,8 @@ def encode_file(
         "fit": None if options.fit is None else file_of_part(options.fit),
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
-    return carry_out("encode", {**asdict(options), **places}, parts, "rankwell encode", progress, _write)
+    chosen = {each.name: getattr(options, each.name) for each in fields(EncodeOptions)}
+    return carry_out("encode", {**chosen, **places}, parts, "rankwell encode", progress, _write, mixed=parts.mixed)
 
 
 def _written(
@@ -89,6 +108,7 @@ def _written(
     options: EncodeOptions,
     *,
     overwrite: bool,
+    mixed: bool,
     progress: Progress,
 ) -> Output:
     """Writes the vectors, their ids and the manifest, unless they are there."""
@@ -99,13 +119,15 @@ def _written(
         "texts": {"count": len(found), "hash": hash_texts(ids, found)},
         "encoder": encoder.describe(),
         "dtype": options.dtype,
+        **_mixed(encoder),
     }
     refuse_blocked(output)
     output.parent.mkdir(parents=True, exist_ok=True)
     notes = [f"{texts}: {len(found)} texts{'' if ids is None else ' with ids'}"]
     with locked(output):
         if output.exists() and not overwrite:
-            check_made_by(output, manifest, "texts")
+            check_made_by(output, manifest, "texts", mixed=mixed)
+            notes += filter(None, [mixed_note(output)])
             return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
 
         def _finish(digest: str) -> None:
@@ -124,7 +146,14 @@ def _written(
         )
     if resumed:
         notes.append(f"{resumed} vectors were there from a run that had not ended")
+    if isinstance(encoder, EncodedParts) and encoder.mixture:
+        notes.append(f"{output} is mixed: {mixture_text(encoder.mixture)}; no one machine can make it again")
     return Output(notes=(*notes, Aside(f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})")))
+
+
+def _mixed(encoder: TextEncoder) -> dict[str, Any]:
+    """The entry of a manifest on a mixture, where there is one."""
+    return {"mixed": encoder.machines()} if isinstance(encoder, EncodedParts) and encoder.mixture else {}
 
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:

@@ -2,9 +2,10 @@
 
 import os
 
-from rankwell.errors import BadUsage, printable, shown
+from rankwell.errors import BadUsage, flag, printable, shown
 from rankwell.executors import slurm_ranges
 from rankwell.parts.execution import second_round
+from rankwell.parts.machines import machine_text, machines_of, traits_that_differ
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
 from rankwell.parts.work import PartStates, WorkFolder
@@ -69,4 +70,9 @@ def _lines(states: PartStates, parts: int) -> list[str]:
         slowest = max(seconds, key=lambda index: seconds[index])
         total = sum(float(record.get("processor_seconds", 0)) for record in states.done.values())
         lines.append(f"slowest  {slowest}: {seconds[slowest]:.3g} s; {total:.3g} processor seconds in all")
+    machines = machines_of(states.done)
+    if len(machines) > 1:
+        names = traits_that_differ(machines)
+        lines += [f"machine  {slurm_ranges(each.parts)}: {machine_text(each, names)}" for each in machines]
+        lines.append(f"mixed    by {len(machines)} kinds of machine; merging them needs {flag('--mixed')}")
     return lines

@@ -40,6 +40,11 @@ class TextEncoder(Protocol):
         ...
 
 
+def of_no_machine(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of an encoder without what depends on the machine: its device, and the versions of packages."""
+    return {name: value for name, value in described.items() if name not in ("device", "versions")}
+
+
 @dataclass(frozen=True)
 class Settings:
     """Settings of an encoder; a family uses those that concern it.

@@ -19,7 +19,7 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.arrays import read_npy
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.documents import read_json
-from rankwell.encoders import ImageEncoder, Singles, TextEncoder
+from rankwell.encoders import ImageEncoder, Singles, TextEncoder, of_no_machine
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
 from rankwell.store import Cache, Source, refuse_blocked, write_text
 
@@ -258,17 +258,39 @@ def _is_plan(plan: Path) -> bool:
     return isinstance(first, dict) and {"chunk", "dtype", "shape"} <= first.keys()
 
 
-def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
-    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not those that it describes."""
+def check_made_by(path: Path, manifest: Mapping[str, Any], what: str, *, mixed: bool = False) -> None:
+    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not those that it describes.
+
+    mixed: whether the vectors may be of any machine, or of several.
+    """
     found = _manifest(path)
     expected = {**json.loads(json.dumps(manifest)), **{name: found.get(name) for name in ("files", "vectors")}}
-    if found != expected:
-        other = f"was made from other {what} or in another way"
-        raise BadUsage(f"{path} is there and {other}; name another file, or {flag('--overwrite', True)}.")
+    replace = f"name another file, or {flag('--overwrite', True)}"
+    is_of_any_machine = _of_any_machine(found) == _of_any_machine(expected)
+    if is_of_any_machine and "mixed" in found and not mixed:
+        why = f"its vectors are of several kinds of machine, which {flag('--mixed', True)} accepts"
+        raise BadUsage(f"{path} is there, and {why}; otherwise {replace}.")
+    if found != expected and not (mixed and is_of_any_machine):
+        raise BadUsage(f"{path} is there and was made from other {what} or in another way; {replace}.")
     for place, digest in [(path, found["vectors"]), *((path.with_name(name), each) for name, each in found["files"].items())]:
         if digest != _found(place):
             beside = path.with_suffix(_MANIFEST).name
-            raise BadUsage(f"{place} is not the file that {beside} describes; name another file, or {flag('--overwrite', True)}.")
+            raise BadUsage(f"{place} is not the file that {beside} describes; {replace}.")
+
+
+def mixed_note(path: Path) -> str:
+    """A note on a file of vectors whose manifest lists several kinds of machine; empty for any other."""
+    if "mixed" not in _manifest(path):
+        return ""
+    listed = path.with_suffix(_MANIFEST).name
+    return f"{path} has vectors by several kinds of machine, which {listed} lists; no one machine can make it again"
+
+
+def _of_any_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without what depends on the machine that made the vectors."""
+    encoder = manifest.get("encoder")
+    kept = {name: value for name, value in manifest.items() if name not in ("encoder", "mixed")}
+    return {**kept, "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder}
 
 
 def write_vectors(

@@ -42,7 +42,8 @@ class Cut(NamedTuple):
 class PartContent(NamedTuple):
     """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of blocks of inputs by name.
 
-    alike: what must be equal in all parts for the bytes to be those of one process, such as the processor.
+    alike: what must be equal in all parts, such as the model. machine: traits of this machine on which the bytes depend, such as
+    its processor, which must be equal, too, unless a mixture is accepted.
     """
 
     suffix: str
@@ -50,6 +51,14 @@ class PartContent(NamedTuple):
     inputs: Mapping[str, str]
     device: str = "cpu"
     alike: Mapping[str, str] = MappingProxyType({})
+    machine: Mapping[str, str] = MappingProxyType({})
+
+
+class PartMachine(NamedTuple):
+    """A kind of machine. traits: those on which the bytes of its parts depend. parts: computed by it, in order."""
+
+    traits: Mapping[str, str]
+    parts: list[int]
 
 
 class SecondRound(NamedTuple):
@@ -71,10 +80,11 @@ class Amounts(NamedTuple):
 
 
 class PartInputs(NamedTuple):
-    """The options of a plan, and the boundaries of its parts."""
+    """The options of a plan, and the boundaries of its parts. machines: of a merge, the kinds of machine that computed parts."""
 
     options: Mapping[str, Json]
     boundaries: Json
+    machines: Sequence[PartMachine] = ()
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,12 @@
-"""Texts to embeddings in parts: whole chunks of texts, so that batches, and with them the bytes, are those of one run."""
+"""Texts to embeddings in parts: whole chunks of texts, so that batches, and with them the bytes, are those of one run.
+
+Parts of different processors, devices or versions make a file that no one machine can make again: a mixture.
+"""
 
 import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -11,9 +15,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.tables.arrays import read_npy
-from rankwell.encoders import Settings, Singles, TextEncoder, load_encoder
+from rankwell.encoders import Settings, Singles, TextEncoder, load_encoder, of_no_machine
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
@@ -24,6 +29,9 @@ from rankwell.store import file_states
 _CHUNK_BATCHES = 32
 _MOST_TEXTS = 1 << 17
 """Texts of a part at most, whose vectors are in memory at once."""
+_PROBES = 16
+_LEAST_COSINE = 0.99
+"""Of two vectors of one text by two machines: rounding moves it by far less, in half precision too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,35 +173,66 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
             what = f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r}"
             raise BadScore(f"{what} has a vector with a number that is not finite in {options['dtype']}.")
     described = encoder.describe()
-    description = json.dumps(described, sort_keys=True).encode()
+    probes = encoder.encode(_probes_of(texts))
+    content = (np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), probes, np.concatenate(vectors))
 
     def _write(stream: BinaryIO) -> None:
-        for array in (np.frombuffer(description, dtype=np.uint8), np.concatenate(vectors)):
+        for array in content:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
-    alike = {"model": sha256(description).hexdigest()[:32], "processor": _instructions()}
+    model, machine = of_no_machine(described), _machine(described)
+    alike = {"model": sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:32]}
+    return PartContent(
+        ".arrays", _write, {f"texts {start}-{stop}": digest.hexdigest()[:32]}, machine["device"], alike=alike, machine=machine
+    )
+
+
+def _probes_of(texts: Sequence[str]) -> Sequence[str]:
+    """Some texts of the whole, which every part encodes, so that those of different machines are seen to be of one model."""
+    return texts[:: -(-len(texts) // _PROBES)]
+
+
+def _machine(described: Mapping[str, Any]) -> dict[str, str]:
+    """The traits of this machine on which the last bits of a vector depend."""
     device = str(described.get("device", "cpu"))
-    return PartContent(".arrays", _write, {f"texts {start}-{stop}": digest.hexdigest()[:32]}, device, alike)
+    torch = sys.modules.get("torch")
+    if device.startswith("cuda") and torch is not None:
+        device = f"{device} {torch.cuda.get_device_name(device)}"
+    versions = " ".join(f"{name} {version}" for name, version in sorted(described.get("versions", {}).items()))
+    return {"device": _short(device, 64), "processor": _short(_instructions(), 200), "versions": _short(versions, 120)}
+
+
+def _short(text: str, size: int) -> str:
+    """A text of so many characters at most; texts that differ stay different."""
+    return text if len(text) <= size else f"{text[: size - 9]}#{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _instructions() -> str:
     """The instruction set that NumPy has found: with another, the last bits of a sum may differ."""
     found: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(found['SIMD Extensions'].get('found', ()))}"[:200]
+    return f"{platform.machine()} {' '.join(found['SIMD Extensions'].get('found', ()))}"
 
 
 class EncodedParts:
-    """An encoder that returns what parts hold, chunk by chunk in order."""
+    """An encoder that returns what parts hold, chunk by chunk in order.
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._description, self._first = _read_part(files[0])
+    mixture: the kinds of machine that computed them, where there are several. Raises BadInput for kinds whose vectors of the same
+    texts differ by more than rounding.
+    """
+
+    def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
+        self._description, probes, self._first = _read_part(files[0])
         self._blocks = self._all(files)
         self._left = self._first[:0]
+        self._bounds = inputs.boundaries
+        self.mixture = inputs.machines if len(inputs.machines) > 1 else ()
+        for each in self.mixture:
+            _refuse_strange(inputs, probes, _read_part(files[each.parts[0]])[1], each.parts[0])
 
     def _all(self, files: Sequence[Path]) -> Iterator[Singles]:
         yield self._first
         for file in files[1:]:
-            yield _read_part(file)[1]
+            yield _read_part(file)[2]
 
     @property
     def dimensions(self) -> int:
@@ -214,18 +253,55 @@ class EncodedParts:
         return found
 
     def describe(self) -> dict[str, Any]:
-        """The description of the encoder that made the parts."""
-        return self._description
+        """The description of the encoder that made the parts; of a mixture without device and versions."""
+        return of_no_machine(self._description) if self.mixture else self._description
+
+    def machines(self) -> list[dict[str, Any]]:
+        """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of vectors from 0."""
+        bounds = self._bounds
+        return [
+            {**each.traits, "parts": len(each.parts), "rows": _ranges((bounds[part], bounds[part + 1]) for part in each.parts)}
+            for each in self.mixture
+        ]
 
 
-def _read_part(file: Path) -> tuple[dict[str, Any], Singles]:
+def _ranges(some: Iterable[tuple[int, int]]) -> str:
+    """Ranges of rows by their first and last, those that meet as one.
+
+    >>> _ranges([(0, 32), (32, 64), (96, 100)])
+    '0-63,96-99'
+    """
+    found: list[list[int]] = []
+    for start, stop in some:
+        if found and found[-1][1] == start:
+            found[-1][1] = stop
+        else:
+            found.append([start, stop])
+    return ",".join(f"{start}-{stop - 1}" for start, stop in found)
+
+
+def _refuse_strange(inputs: PartInputs, first: NDArray[Any], other: NDArray[Any], part: int) -> None:
+    """Raises BadInput where the vectors of the probes by another machine are not those of part 0, except for rounding."""
+    first, other = first.astype(np.float64), other.astype(np.float64)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(other, axis=1)
+    cosines = np.einsum("ij,ij->i", first, other) / np.where(lengths > 0, lengths, 1)
+    same = (cosines >= _LEAST_COSINE) | ~(first.any(axis=1) | other.any(axis=1))
+    if not same.all():
+        probe = int(np.argmin(same))
+        row = probe * -(-inputs.boundaries[-1] // _PROBES)
+        what = f"the vectors of text {row} (from 0) by the machines of parts 0 and {part} have a cosine of {cosines[probe]:.4f}"
+        raise BadInput(f"{inputs.options['texts']}: {what}; rounding alone differs less. Compute the parts of one as the other.")
+
+
+def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
+    """The description of the encoder, the vectors of the probes, and those of the part."""
     with file.open("rb") as stream:
         description = read_npy(stream)
-        return json.loads(description.tobytes()), read_npy(stream)
+        return json.loads(description.tobytes()), read_npy(stream), read_npy(stream)
 
 
-def _merge(_: PartInputs, files: Sequence[Path], __: WorkPlace) -> EncodedParts:
-    return EncodedParts(files)
+def _merge(inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> EncodedParts:
+    return EncodedParts(files, inputs)
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

@@ -12,6 +12,7 @@ from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, Unfinished, count_of, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
 from rankwell.parts import KINDS, SECOND, Json, Limits
+from rankwell.parts.machines import machines_of, mixture_text
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
 from rankwell.parts.progress import Progress
@@ -99,12 +100,14 @@ def carry_out(
     command: str,
     progress: Progress | None = None,
     use: Callable[[Any], Any] = lambda result: result,
+    *,
+    mixed: bool = False,
 ) -> PartOutcome:
     """Work of a kind of part: its result, or the text to show where there is none yet.
 
     options: of the kind, as JSON. command: for the plan. use: called with the result while the files of the parts are there; the
-    outcome has what it returns. A folder that is given is kept. Raises BadUsage for a folder with the
-    plan of other work, or one that another process works on, and the first error of a part.
+    outcome has what it returns. mixed: whether parts of different kinds of machine are merged. A folder that is given is kept.
+    Raises BadUsage for a folder with the plan of other work, or one that another process works on, and the first error of a part.
     """
     kind = KINDS[name]
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
@@ -119,7 +122,7 @@ def carry_out(
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
         if executor.open is None:
-            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new, gpus=choices.gpus or 0)
+            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new, gpus=choices.gpus or 0, mixed=mixed)
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
         with place.locked(), ExitStack() as opened:
             run: Run | None = None
@@ -128,7 +131,7 @@ def carry_out(
                     run = run or opened.enter_context(executor.open(address, resources))
                     complete(work, run, progress, name="parts" if len(rounds) == 1 else "second round", stall=choices.stall)
                 rounds += _second_round(work, limits)
-            return PartOutcome(use(merged(rounds)))
+            return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
 def _reject_unused(executor: Executor, choices: PartOptions) -> None:
@@ -143,7 +146,7 @@ def _reject_unused(executor: Executor, choices: PartOptions) -> None:
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     """The folder of the parts that follow those of a folder, which are whole; none where none follow."""
     plan, kind = work.plan, work.plan.kind_of_part
-    further = None if kind.second is None else kind.second(plan.part_inputs, work.files(), work.place)
+    further = None if kind.second is None else kind.second(plan.part_inputs, work.whole().files, work.place)
     if further is None:
         return []
     place, shards = work.place.inside(SECOND), limits.shards if further.divided else None
@@ -188,21 +191,24 @@ def _for_cluster(
     *,
     is_new: bool,
     gpus: int,
+    mixed: bool,
 ) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
     for work in rounds:
         states = work.states(verified=work.place.is_local)
         if states.missing:
-            return _script(work, states, executor, address, is_new=is_new, gpus=gpus)
+            return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
         with work.place.locked():
             if not work.place.is_local and (states := work.states()).missing:
-                return _script(work, states, executor, address, is_new=is_new, gpus=gpus)
+                return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
             rounds += _second_round(work, limits)
     with rounds[0].place.locked():
-        return PartOutcome(use(merged(rounds)))
+        return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
-def _script(work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool, gpus: int) -> PartOutcome:
+def _script(
+    work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool, gpus: int, mixed: bool
+) -> PartOutcome:
     """The script to submit, with what is missing."""
     if executor.script is None:
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
@@ -219,7 +225,9 @@ def _script(work: WorkFolder, states: PartStates, executor: Executor, address: s
         return PartOutcome(text=script, notes=(note,))
     failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
+    machines = machines_of(states.done)
+    mixture = [f"{mixture_text(machines)}; merging them needs {flag('--mixed')}"] if len(machines) > 1 and not mixed else []
     note = f"{missing} of {every} {verb} missing: {slurm_ranges(states.missing)}"
     where = f"{work.place.name}: " if work.place.name.endswith(f"/{SECOND}") else ""
-    notes = (*failed[:5], *damaged[:5], f"{where}{note}; submit {them}, then run this command again.")
+    notes = (*failed[:5], *damaged[:5], *mixture, f"{where}{note}; submit {them}, then run this command again.")
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

@@ -120,9 +120,13 @@ def _refuse_error(answer: dict[str, Any]) -> None:
     raise RuntimeError(f"a part failed:\n{answer['error']}")
 
 
-def merged(rounds: Sequence[WorkFolder]) -> Any:
-    """The result of all parts, which are whole. Raises BadInput where inputs have changed since they were read."""
+def merged(rounds: Sequence[WorkFolder], *, mixed: bool = False) -> Any:
+    """The result of all parts, which are whole. Raises BadInput where inputs have changed since they were read.
+
+    mixed: whether parts of different kinds of machine are merged; BadInput where they are not to be.
+    """
     for work in rounds:
         work.plan.refuse_changed_inputs()
-    first, files = rounds[0], [file for work in rounds for file in work.files()]
-    return first.plan.kind_of_part.merge(first.plan.part_inputs, files, first.place)
+    first, whole = rounds[0], [work.whole(mixed=mixed) for work in rounds]
+    inputs = first.plan.part_inputs._replace(machines=whole[0].machines)
+    return first.plan.kind_of_part.merge(inputs, [file for each in whole for file in each.files], first.place)

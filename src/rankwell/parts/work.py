@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.errors import BadInput, BadUsage, RankwellError
-from rankwell.parts import PartContent
+from rankwell.parts import PartContent, PartMachine
+from rankwell.parts.machines import machines_of, refuse_mixture
 from rankwell.parts.places import WorkPlace, file_digest, is_running, place_of
 from rankwell.parts.plans import Plan
 
@@ -42,6 +43,13 @@ class PartStates:
     missing: list[int] = field(default_factory=list)
 
 
+class WholeParts(NamedTuple):
+    """The parts of a plan that is done. files: in order. machines: the kinds of machine that computed them."""
+
+    files: list[Path]
+    machines: list[PartMachine]
+
+
 class WorkFolder:
     """A folder with a plan. Parts are `part-00017.npy`, or of the suffix that their kind has, records `part-00017.json`."""
 
@@ -65,7 +73,7 @@ class WorkFolder:
 
         sizes: the listing of the place, where many parts are looked at. verified: whether the content is compared with the
         digest, which fetches a part from a bucket. Raises BadInput for a part of another plan or of another number, and for two
-        digests of one part.
+        digests of one part by one kind of machine; of those by two, the first by name is taken.
         """
         stem = self.stem(index)
         plain = f"{stem}.json"
@@ -79,7 +87,8 @@ class WorkFolder:
         whole = [each for each in found if isinstance(each, tuple)]
         if wrong is not None or not whole:
             return wrong
-        if len({record["digest"] for record, _ in whole}) > 1:
+        machines = {json.dumps(record.get("machine", {}), sort_keys=True) for record, _ in whole}
+        if len({record["digest"] for record, _ in whole}) > len(machines):
             both = " and ".join(names)
             raise BadInput(f"{self.place.name}: {both} are one part with two digests; remove the wrong one, or the folder.")
         return whole[0]
@@ -94,6 +103,8 @@ class WorkFolder:
             record = json.loads(content)
             owner, number, file = str(record["plan"]), int(record["part"]), str(record["file"])
             size, digest = int(record["bytes"]), str(record["digest"])
+            if not all(isinstance(record.get(name, {}), dict) for name in ("inputs", "alike", "machine")):
+                raise ValueError
             if not (file.startswith(f"part-{number:05d}.") and file == Path(file).name and len(digest) == _DIGEST):
                 raise ValueError
         except (ValueError, TypeError, KeyError):
@@ -165,11 +176,15 @@ class WorkFolder:
         """The parts that are not whole, in order."""
         return [index for index, found in enumerate(self._records(self._sizes())) if not isinstance(found, tuple)]
 
-    def files(self) -> list[Path]:
-        """The file of every part, in order. Raises BadInput where parts read different bytes of one input, or are not alike."""
+    def whole(self, *, mixed: bool = False) -> WholeParts:
+        """All parts. Raises BadInput where they read different bytes of one input, are not alike, or are mixed and must not be.
+
+        mixed: whether parts of different kinds of machine are accepted.
+        """
         seen: dict[str, tuple[int, str]] = {}
         alike: dict[str, tuple[int, str]] = {}
-        files: list[Path] = []
+        records: dict[int, Mapping[str, Any]] = {}
+        names: list[str] = []
         for index, found in enumerate(self._records(self._sizes())):
             if not isinstance(found, tuple):
                 raise BadInput(f"{self.place.name}: part {index} has vanished; run the command again.")
@@ -182,9 +197,13 @@ class WorkFolder:
                 first, known = alike.setdefault(name, (index, value))
                 if known != value:
                     what = f"part {first} was made with the {name} {known}, part {index} with {value}"
-                    raise BadInput(f"{self.place.name}: {what}; bytes may differ. Remove one, and compute it as the other.")
-            files.append(self.place.file(found[1]))
-        return files
+                    raise BadInput(f"{self.place.name}: {what}. Remove one, and compute it as the other.")
+            records[index] = found[0]
+            names.append(found[1])
+        machines = machines_of(records)
+        if not mixed:
+            refuse_mixture(self.place.name, machines)
+        return WholeParts([self.place.file(name) for name in names], machines)
 
     def _place_of(self, block: str) -> str:
         """The input of a block, `base 0-1500`, with its rows in the whole."""
@@ -195,11 +214,14 @@ class WorkFolder:
     def keep(self, index: int, content: PartContent, measured: Measured) -> Mapping[str, Any]:
         """Writes a part and then its record; both are there whole or not at all. A part that another process has kept stays.
 
-        Raises BadInput where that one has another digest.
+        Raises BadInput where that one has another digest, unless another kind of machine computed it.
         """
         stem, unique = self.stem(index), self.plan.puts != "refused"
         written = self.place.put_part(stem, content.suffix, content.write, unique=unique)
         if not written.is_new and file_digest(self.place.file(written.name)) != written.digest:
+            kept = self.record(index)
+            if isinstance(kept, tuple) and kept[0].get("machine", {}) != dict(content.machine):
+                return kept[0]
             where = f"{self.place.name}/{written.name}"
             raise BadInput(f"{where} is there with another content; remove it, or name another work folder.")
         record = {
@@ -214,6 +236,7 @@ class WorkFolder:
             "device": content.device[:64],
             "inputs": dict(content.inputs),
             "alike": dict(content.alike),
+            "machine": dict(content.machine),
         }
         text = json.dumps(record, sort_keys=True) + "\n"
         if len(text) > MOST_RECORD:

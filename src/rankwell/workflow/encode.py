@@ -1,19 +1,20 @@
 """Encoding of texts as a function, on this machine or many."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwell.commands.encode import encode_file
+from rankwell.commands.encode import EncodePartOptions, encode_file
 from rankwell.core.options import refuse_input, takes_options
+from rankwell.encoders.runs import mixed_note
 from rankwell.io.matrices import Embeddings, read_embeddings
 from rankwell.neighbours import Progress
 from rankwell.parts.encode import EncodeOptions
-from rankwell.parts.execution import PartOptions
 from rankwell.workflow.writing import writing
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncodeFileOptions(EncodeOptions, PartOptions):
+class EncodeFileOptions(EncodeOptions, EncodePartOptions):
     """Options of `encode`: those of the texts and their encoder, and those of the parts in which they are encoded."""
 
 
@@ -32,6 +33,7 @@ def encode(
     texts: a path of JSON lines, CSV, TSV, Parquet or lines. output: the file; ids and a manifest are written beside it, and where
     it was made from these texts in this way there is nothing to do. model: a folder or name of sentence-transformers, or
     `tfidf-svd:DIMENSIONS`, which needs `fit`. executor, work and shards: as for `search`, with the bytes of one process.
+    mixed: also merge parts of different processors, devices or versions; a result of such parts is a warning.
     overwrite: replace vectors of other texts, and other files of these names. Raises Unfinished with `executor="array"` while
     parts are missing, BadInput for bad texts, BadUsage for a file that is there and was made otherwise, MissingExtra.
 
@@ -50,4 +52,6 @@ def encode(
     report = None if progress is None else (lambda _, done, total: progress(done, total))
     with writing(place, overwrite=overwrite):
         encode_file(str(texts), place, model, options, options, overwrite=overwrite, progress=report).finished()
+    if note := mixed_note(place):
+        warnings.warn(note, stacklevel=3)
     return read_embeddings(place)

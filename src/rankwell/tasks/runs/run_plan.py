@@ -86,7 +86,7 @@ class RunPlan:
     """The options and boundaries of runs in parts."""
 
     def __init__(self, inputs: PartInputs) -> None:
-        self.options, boundaries = inputs
+        self.options, boundaries = inputs.options, inputs.boundaries
         self.files = [RunFile(*each) for each in boundaries["files"]]
         self.parts = [[Shard(*each) for each in part] for part in boundaries["parts"]]
         self.notes: list[list[str]] = boundaries["notes"]
