@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import rankwell
+from buckets import Bucket
 from commanding import with_fields
 from rankwell.commands.encode import encode
 from rankwell.commands.part import part
@@ -267,3 +268,22 @@ def test_a_process_without_an_instruction_set_is_another_machine(texts: Path):
 
     with pytest.raises(BadInput, match=rf"part 0 was made with the processor .*{found[-1]}.*, part 1 with the processor "):
         run(str(texts), output=texts.parent / "v.npy", **options_of(texts))
+
+
+def test_a_mixture_in_a_bucket_is_named_and_merged(texts: Path, s3: Bucket):
+    work, output = "s3://bucket/w", texts.parent / "v.npy"
+    options = options_of(texts, work=work)
+    run(str(texts), output=output, **options)
+    for index in range(3):
+        with machine(NEW if index == 1 else OLD):
+            compute_part(work, index)
+
+    s3.reads.clear()
+    lines = show(work, status=True).text.splitlines()
+    assert not [path for path, _, _ in s3.reads if path.endswith(".arrays")]
+    with pytest.raises(BadInput, match="part 0 was made with the processor x86_64 AVX2, part 1 with the processor x86_64 AVX512"):
+        run(str(texts), output=output, **options)
+    run(str(texts), output=output, mixed=True, **options)
+
+    assert lines[-3:-1] == ["machine  0,2: the processor x86_64 AVX2", "machine  1: the processor x86_64 AVX512"]
+    assert [each["rows"] for each in manifest_of(output)["mixed"]] == ["0-63,160-249", "64-159"]
