@@ -14,7 +14,7 @@ from rankwell.core.tables.matrices import Embeddings, Vectors, as_real
 from rankwell.errors import BadInput, naming
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Source
-from rankwell.store.remote import RangeStream, look, read_pieces
+from rankwell.store.remote import RangeStream, existing, read_pieces
 
 _ONE_HEADER = {
     "fbin": ("<f4", (".fbin",)),
@@ -106,10 +106,7 @@ class RemoteVectors:
     """
 
     def __init__(self, url: str) -> None:
-        seen = look(url)
-        if seen is None:
-            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
-        self._seen = seen
+        self._seen = seen = existing(url)
         with naming(url):
             layout = _layout(url, io.BufferedReader(RangeStream(seen), _HEADER), seen.size)
             if layout is None or (layout.is_fortran and len(layout.shape) == 2 and layout.shape[1] != 1):

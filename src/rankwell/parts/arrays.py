@@ -16,6 +16,7 @@ from rankwell.parts.comparing import PartTable
 from rankwell.parts.lists import write_array
 from rankwell.parts.places import WorkPlace, Write, digest_of, file_digest, part_name
 from rankwell.parts.plans import PLAN, file_of_part
+from rankwell.parts.tables import ObjectEmbeddings
 from rankwell.parts.vectors import has_ranges
 from rankwell.store import refuse_blocked
 
@@ -57,11 +58,11 @@ class PartArrays:
 
     def table(self, table: Embeddings, place: Any) -> PartTable:
         """A table that parts read in ranges: its files, or a copy of what can only be read whole, or is in memory."""
-        if not isinstance(place, (str, Path)):
-            return PartTable(self.keep(table.vectors), "embeddings in memory")
-        file = file_of_part(place)
-        is_ranged = isinstance(table.vectors, np.memmap) and has_ranges(file)
-        return PartTable(file if is_ranged else self.keep(table.vectors), file)
+        file = file_of_part(place) if isinstance(place, (str, Path)) else ""
+        if file and (isinstance(table, ObjectEmbeddings) or isinstance(table.vectors, np.memmap)) and has_ranges(file):
+            return PartTable(file, file)
+        kept = self.outline((table.n, table.dimensions), table.dtype) if self.outlined else self.keep(table.vectors)
+        return PartTable(kept, file or "embeddings in memory")
 
     def forget(self) -> None:
         """Removes new arrays of which no plan is in the folder."""

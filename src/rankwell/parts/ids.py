@@ -172,10 +172,24 @@ class Ids:
                     raise BadInput(f"row {row + block.index(b'')} has nothing; expected an id, a string or an integer.")
                 blocks.append(np.fromiter(map(hash, block), np.int64, len(block)))
                 row += len(block)
-            expected = self._starts[which + 1] - self._starts[which] if len(self._starts) > 1 else n
-            if row != expected:
-                raise BadInput(f"{row} ids for {expected} vectors; every vector has one id.")
+            self._refuse_other_number(which, row, n)
         return np.concatenate([np.empty(0, np.int64), *blocks])
+
+    def _refuse_other_number(self, which: int, found: int, n: int) -> None:
+        """Raises BadInput where a file has more or fewer ids than there are vectors, n in the whole table."""
+        expected = self._starts[which + 1] - self._starts[which] if len(self._starts) > 1 else n
+        if found != expected:
+            raise BadInput(f"{found} ids for {expected} vectors; every vector has one id.")
+
+    def every(self, n: int) -> Sequence[str] | None:
+        """The ids of all n rows; None without ids. Raises BadInput for an empty id, and for another number in a file."""
+        found = list[str]()
+        for which, file in enumerate(self._files):
+            with naming(file.name):
+                some = item_ids(map(decode_id, file.raw()))
+                self._refuse_other_number(which, len(some), n)
+            found += some
+        return found if self._files else None
 
     def range(self, start: int, stop: int) -> Sequence[str] | None:
         """The ids of some rows; None without ids."""

@@ -122,9 +122,7 @@ def _states(paths: Sequence[str]) -> list[dict[str, Any]]:
 def _file_state(path: str) -> dict[str, Any]:
     """Size and time of a file, or size and tag of an object. Raises BadInput for neither."""
     if (url := remote_url(path)) is not None:
-        seen = remote.look(url, anew=True)
-        if seen is None:
-            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+        seen = remote.existing(url, anew=True)
         return {"path": url, "bytes": seen.size, "etag": seen.tag}
     refuse_irregular(Path(path))
     status = Path(path).stat()

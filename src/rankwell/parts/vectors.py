@@ -22,7 +22,7 @@ from rankwell.io.flat import RemoteVectors
 from rankwell.io.matrices import read_vectors
 from rankwell.parts import Json
 from rankwell.store import remote_url, shard_files, split_part
-from rankwell.store.remote import Object, look
+from rankwell.store.remote import Object, existing
 
 _AT_ONCE = 16
 _NEAR, _BLOCK = 64 << 10, 16 << 20
@@ -84,10 +84,7 @@ class _MappedVectors:
 def rows_of(path: str, part: str = "") -> _Rows:
     """The vectors of one file. Raises BadInput for a damaged one, BadUsage for one that can only be read whole."""
     if (url := remote_url(path)) is not None:
-        seen = look(url)
-        if seen is None:
-            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
-        return _remote_rows(seen, part)
+        return _remote_rows(existing(url), part)
     is_parquet = path.lower().endswith(".parquet")
     return ParquetVectors(path, part) if is_parquet else _MappedVectors(path, part)
 

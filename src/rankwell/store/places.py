@@ -100,9 +100,9 @@ class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
     A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem: the file's name without
-    folder and suffixes, `stdin` for standard input. file: on disk, compressed or not; None for standard input and pipes. An
-    object of a remote place (`s3://…`) is fetched into a file that ends with the process. known_digest: taken before, "" if not.
-    rows: the first row of a Parquet file that is read, and that behind the last; None for all.
+    folder and suffixes, `stdin` for standard input. An object of a remote place (`s3://…`) is fetched, once something is read,
+    into a file that ends with the process. known_digest: taken before, "" if not. rows: the first row of a Parquet file that is
+    read, and that behind the last; None for all.
     """
 
     known_digest: str = ""
@@ -113,15 +113,16 @@ class Source:
             raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
         self.name = "standard input" if is_stdin else str(place)
-        self.file = None if is_stdin else Path(place)
         self._piped, self.stem = b"", "stdin"
+        if not is_stdin and (url := remote_url(place)) is not None:
+            self.name, self.stem, self._url = url, _stem(url.rpartition("/")[2]), url
+            _remote().existing(url)
+            return
+        self.file = None if is_stdin else Path(place)
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")
             self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
-            return
-        if (url := remote_url(place)) is not None:
-            self.name, self.stem, self.file = url, _stem(url.rpartition("/")[2]), _remote().fetch(url)
             return
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
@@ -129,6 +130,11 @@ class Source:
             with self._raw() as stream:
                 self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, _read_piped(stream, self.name))
             self.file = None
+
+    @cached_property
+    def file(self) -> Path | None:
+        """The file on disk, compressed or not; None for standard input and pipes. An object is fetched when it is needed."""
+        return _remote().fetch(self._url)
 
     @cached_property
     def compression(self) -> str:

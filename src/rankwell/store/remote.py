@@ -43,6 +43,13 @@ def look(url: str, *, anew: bool = False) -> Object | None:
     return known
 
 
+def existing(url: str, *, anew: bool = False) -> Object:
+    """As `look`. Raises BadInput where there is none."""
+    if (found := look(url, anew=anew)) is None:
+        raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+    return found
+
+
 def expect(url: str, size: int, tag: str) -> None:
     """Lets this process read an object only as a plan has seen it."""
     _SEEN[url] = Object(url, size, tag, planned=True)
@@ -119,9 +126,7 @@ def fetch(url: str, *, anew: bool = False) -> Path:
     Raises BadInput as `read_range`, and where there is none.
     """
     with _FETCHING:
-        seen = look(url, anew=anew)
-        if seen is None:
-            raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
+        seen = existing(url, anew=anew)
         if seen not in _FETCHED:
             handle, name = tempfile.mkstemp(suffix=Path(url).suffix, dir=scratch())
             os.close(handle)

@@ -1,7 +1,7 @@
 """Matrices: scores of queries and items, embeddings, the right items of each query, and the names of rows and columns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, overload
@@ -287,17 +287,7 @@ class Embeddings:
     shards: Sequence[tuple[str, int]] = ()
 
     def __post_init__(self) -> None:
-        shape, kind = self.vectors.shape, self.vectors.dtype
-        if len(shape) != 2 or not shape[1]:
-            raise BadInput(f"the array has shape {shape}; embeddings are a table (vectors, dimensions).")
-        if kind.newbyteorder("=").name not in DTYPES:
-            raise BadInput(f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with .astype.")
-        if self.ids is None:
-            return
-        if len(self.ids) != shape[0]:
-            raise BadInput(f"{len(self.ids)} ids for {shape[0]} vectors; every vector has one id.")
-        if twice := _repeated(self.ids):
-            raise DuplicateItem("id {!r} appears in rows {} and {}; expected different ids.".format(*twice))
+        refuse_other_table(self.ids, self.vectors.shape, self.vectors.dtype)
 
     @property
     def n(self) -> int:
@@ -309,9 +299,18 @@ class Embeddings:
         """Number of dimensions of a vector."""
         return int(self.vectors.shape[1])
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The kind of their numbers."""
+        return self.vectors.dtype
+
     def names(self) -> Sequence[str]:
         """(n,) the ids, or the positions as text."""
         return Positions(self.n) if self.ids is None else self.ids
+
+    def named(self, ids: Sequence[str] | None) -> "Embeddings":
+        """The same vectors with other ids."""
+        return replace(self, ids=ids)
 
     def take(self, rows: Ints | Sequence[int]) -> "Embeddings":
         """Some of the vectors; the table itself, which may be mapped into memory, where that is all of them in order."""
@@ -327,6 +326,20 @@ class Embeddings:
         return name if shard is None else f"{name}, row {row - shard[1]} of {shard[0]}"
 
 
+def refuse_other_table(ids: Sequence[str] | None, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
+    """Raises what `Embeddings` of such ids, shape and type raise."""
+    if len(shape) != 2 or not shape[1]:
+        raise BadInput(f"the array has shape {shape}; embeddings are a table (vectors, dimensions).")
+    if kind.newbyteorder("=").name not in DTYPES:
+        raise BadInput(f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with .astype.")
+    if ids is None:
+        return
+    if len(ids) != shape[0]:
+        raise BadInput(f"{len(ids)} ids for {shape[0]} vectors; every vector has one id.")
+    if twice := _repeated(ids):
+        raise DuplicateItem("id {!r} appears in rows {} and {}; expected different ids.".format(*twice))
+
+
 def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
     """Embeddings as they are; a plain array with positions for names. Raises BadInput as `Embeddings` does."""
     if isinstance(vectors, Embeddings):
@@ -340,7 +353,7 @@ def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Em
     """The other table with its rows in the order and under the names of the reference; errors are those of `matching_rows`."""
     rows = rows_by_id(reference, other, here, there)
     in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
-    return Embeddings(reference.ids, other.vectors if in_order else other.vectors[rows])
+    return other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
 
 
 def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:

@@ -24,6 +24,7 @@ from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.tables import ObjectEmbeddings
 from rankwell.stats import SummaryRow
 from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
@@ -89,10 +90,12 @@ def agreement_results(
         if parts.is_used:
             raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
-    models, notes = inputs.read_models(named, options, sized=parts.dry_run)
+    models, notes = inputs.read_models(named, options, in_parts=parts.is_used, sized=parts.dry_run)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
-    panel = VectorPanel([], ()) if parts.dry_run else inputs.check_vectors(models, spectrum=spectrum)
+    # The panel needs all vectors; those of objects are read once there is a result.
+    is_late = parts.dry_run or (not options.ceiling and any(isinstance(each.items, ObjectEmbeddings) for each in models))
+    panel = VectorPanel([], ()) if is_late else inputs.check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
     plans = inputs.requested_measures(options, rules, ks, sample)
     # A source that prints no margin need not wait for one.
@@ -107,6 +110,7 @@ def agreement_results(
         if outcome.result is None:
             return outcome
         known = outcome.result
+        panel = inputs.check_vectors(models, spectrum=spectrum) if is_late else panel
     lists = ReferenceLists(sample, models[0], max(ks), depth, known=known, progress=progress_of(progress, models[0].name))
     evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
     whole = options.measures is None and not cut

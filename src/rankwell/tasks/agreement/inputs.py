@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args
 
@@ -21,6 +21,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
+from rankwell.parts.tables import planned_embeddings
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
@@ -44,14 +45,20 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
     return named_places([("", reference), *given], ["reference", *numbered])
 
 
-def read_models(named: Mapping[str, Any], options: AgreementOptions, *, sized: bool = False) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes. sized: rows may be in another."""
+def read_models(
+    named: Mapping[str, Any], options: AgreementOptions, *, in_parts: bool = False, sized: bool = False
+) -> "tuple[list[Model], list[str]]":
+    """The models with their rows in the reference's order, the reference first, and notes. sized: rows may be in another.
+
+    in_parts: of objects no vectors are read, unless their rows are in another order.
+    """
+    # The panel looks at every number anyway.
+    read = planned_embeddings if in_parts else partial(read_embeddings, check=False)
     tables: dict[str, Embeddings] = {}
     for name, place in named.items():
-        # The panel looks at every number anyway.
-        table = read_embeddings(place, check=False)
+        table = read(place)
         if table.ids is None and options.ids is not None:
-            table = read_embeddings(place if isinstance(place, (str, Path)) else table, ids=options.ids, check=False)
+            table = read(place if isinstance(place, (str, Path)) else table, ids=options.ids)
         tables[name] = table
     first, *others = tables
     kinds = {table.ids is None for table in tables.values()}

@@ -1,6 +1,7 @@
 """Agreement of runs: to what extent each lists, query by query, what a reference run lists; there are no judgments."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables.arrays import MAGIC
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.ranking_pairs import RankingPairs
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import files as io
 from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
-from rankwell.store import Head, Source, exists
+from rankwell.parts.vectors import rows_of
+from rankwell.store import Head, Source, exists, remote_url
 from rankwell.tasks.agreement.inputs import MeasurePlan, Sample, bare_words, cuts_gold, plan_measures
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel
@@ -35,6 +37,10 @@ def is_run(place: Any) -> bool:
         return isinstance(place, Ranking)
     if not exists(place) or Path(place).is_dir():
         return False
+    if (url := remote_url(place)) is not None:
+        with suppress(BadInput, BadUsage):
+            rows_of(url)
+            return False
     head = Head.of(Source(place))
     if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
         return False

@@ -21,6 +21,7 @@ from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
 from rankwell.parts.compared import Question, compare_in_parts
 from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.tables import planned_embeddings
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, Direction
@@ -51,11 +52,8 @@ class CaptionInputs:
         if scores is None:
             self.rules["metric"] = self.metric = options.metric or "cosine"
             # Parts look at every number themselves, except where some rows are left out.
-            check = not in_parts or options.mask is not None
-            tables = (
-                read_embeddings(queries, ids=query_ids, check=check),
-                read_embeddings(gallery, ids=item_ids, check=not in_parts),
-            )
+            read = planned_embeddings if in_parts else read_embeddings
+            tables = (read if options.mask is None else read_embeddings)(queries, ids=query_ids), read(gallery, ids=item_ids)
             self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
             self.names = tables[0].names(), tables[1].names()
             sources = {"queries": queries, "gallery": gallery}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadInput, BadUsage, flag, kind_of
+from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
@@ -173,10 +173,7 @@ def size_of(file: RunFile) -> int:
     """The bytes of a file, or of an object."""
     if (url := remote_url(file.path)) is None:
         return Path(file.path).stat().st_size
-    seen = remote.look(url)
-    if seen is None:
-        raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
-    return seen.size
+    return remote.existing(url).size
 
 
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
