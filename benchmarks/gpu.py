@@ -6,7 +6,7 @@ The share is that of the rate of `queries @ items.T` in float16, 768 dimensions,
 take turns; the median of the rounds counts. Beside them faiss and cuVS where they are installed with GPU support, and plain
 product and topk, which is not exact. The lists must have the bytes of the NumPy backend. Without a GPU only the growth of
 shortlists is printed: candidates per query that are scored exactly, divided by k, for a bound of the worst case and for measured
-residuals.
+residuals; `--growth 0` leaves it out.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def peers(queries: Any, items: Any, k: int) -> dict[str, Callable[[], object]]:
     import torch
 
     def _topk() -> None:
-        for part in queries.split(4096):
+        for part in queries.split(1024):
             torch.topk(part @ items.T, k, dim=1)
 
     found: dict[str, Callable[[], object]] = {"plain product and topk": _topk}
@@ -184,7 +184,8 @@ def main() -> None:
         race(options.items, options.queries, options.k, options.rounds)
     else:
         print("There is no GPU that torch can use: no rate is measured.")
-    print_growth(options.growth, options.k)
+    if options.growth:
+        print_growth(options.growth, options.k)
 
 
 if __name__ == "__main__":

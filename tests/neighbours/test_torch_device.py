@@ -92,9 +92,9 @@ def test_a_gallery_that_fits_the_device_is_read_once_for_all_passes(monkeypatch)
 
     class Watched(gallery.Gallery):
         def _copied(self):
-            for start, block in super()._copied():
+            for block in super()._copied():
                 read.append(len(block))
-                yield start, block.clone()
+                yield block.clone()
 
     monkeypatch.setattr(gallery, "free_memory", lambda _: 1 << 30)
     monkeypatch.setattr(sweep, "Gallery", Watched)
@@ -245,11 +245,14 @@ def test_an_item_that_is_requested_and_excluded_and_an_unknown_device_are_refuse
         search(ones, ones, k=1, backend="torch", device="warp")
 
 
-TILE = {"has_factors": True, "is_even": True, "block_q": 128, "block_x": 128, "block_d": 64, "group": 8}
+LISTED = "*fp32 *fp32 *fp32 *fp64 *fp32 *fp64 *i32 *i64 *fp64 *fp64 i32 i32 i32 i32 i64"
+TILE = {"has_scale": True, "has_factors": True, "is_described": False}
+TILE |= {"block_q": 128, "block_x": 128, "block_d": 64, "group": 8}
 KERNELS = {
-    "append": (
-        "*fp16 *i8 *fp32 *fp32 *fp32 *fp64 *fp32 *fp64 *i32 *i64 *fp64 *fp64 i32 i32 i32 i32 i64",
-        TILE,
+    "append": (f"*fp16 *fp16 {LISTED}", TILE, {"num_warps": 4, "num_stages": 3}),
+    "append by the copy engine": (
+        f"tensordesc<fp16[128,64]> tensordesc<fp16[128,64]> {LISTED}",
+        {**TILE, "is_described": True},
         {"num_warps": 4, "num_stages": 3},
     ),
     "prune": ("*i64 *i32 *i64 *fp64 *fp64 *fp64 *fp64 *u8 i32 i32", {"has_excluded": True, "block": 256}, {"num_warps": 1}),
@@ -268,16 +271,20 @@ def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(name, 
     from rankwell.neighbours.torch_device import fused
 
     types, sizes, options = KERNELS[name]
-    kernel = fused.compiled(getattr(fused, f"_{name}"))
+    if capability < 90 and "copy engine" in name:
+        pytest.skip("there is no copy engine before Hopper")
+    kernel = fused.compiled(getattr(fused, f"_{name.split()[0]}"))
     signature = dict(zip(kernel.arg_names, [*types.split(), *("constexpr" for _ in sizes)], strict=True))
     assert {key for key, kind in signature.items() if kind == "constexpr"} == set(sizes)
     # Vectors lie at multiples of 16 bytes: without that, loads are not pipelined.
-    aligned = {(place,): [["tt.divisibility", 16]] for place, key in enumerate(signature) if key in ("queries", "items", "d")}
+    even = [place for place, (key, kind) in enumerate(signature.items()) if key == "d" or kind == "*fp16"]
+    aligned = {(place,): [["tt.divisibility", 16]] for place in even}
     source = ASTSource(fn=kernel, signature=signature, constexprs=sizes, attrs=aligned)
 
     found = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={**options, "enable_fp_fusion": False})
 
-    assert (instruction in found.asm["ptx"]) == (name == "append")
+    assert (instruction in found.asm["ptx"]) == name.startswith("append")
+    assert ("cp.async.bulk.tensor" in found.asm["ptx"]) == ("copy engine" in name)
     assert "fma.rn.f64" not in found.asm["ptx"]
     assert found.metadata.shared <= shared
 
@@ -292,16 +299,18 @@ from rankwell.neighbours.torch_device import fused, vectors
 launches, append, prune = {"append": 0, "prune": 0}, fused.append, fused.prune
 
 def counting(name, kernel):
-    def launched(*words):
+    def launched(*words, **others):
         launches[name] += 1
-        kernel(*words)
+        kernel(*words, **others)
     return launched
 
 for name in launches:
     setattr(fused, name, counting(name, getattr(fused, name)))
 options = {"k": 5, "exclude": "self", "groups": Groups([0] * 3, [row % 3 for row in range(300)])}
-for name, metric in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+for number, (name, metric) in enumerate(zip(sys.argv[1::2], sys.argv[2::2], strict=True)):
     items = np.load(name)
+    tile = fused.KernelTile(32, 128, is_described=number % 2 == 1)
+    fused.tile_for = lambda device: tile
     found = search(items[:3], items, metric=metric, backend="torch", item_block=200, **options)
     print((found.positions.tobytes() + found.scores.tobytes()).hex())
 generator = torch.Generator().manual_seed(1)
@@ -320,7 +329,7 @@ def test_the_kernels_in_tritons_interpreter_give_the_bytes_of_numpy(tmp_path):
     tables = {"halves": made(10, 300, 40, "float16"), "bytes": made(11, 300, 70, "int8"), "better": better.astype(np.float32)}
     for name, table in tables.items():
         np.save(tmp_path / f"{name}.npy", table)
-    cases = [("halves", "cosine"), ("halves", "l2"), ("bytes", "dot"), ("better", "dot")]
+    cases = [("halves", "cosine"), ("halves", "l2"), ("bytes", "dot"), ("better", "dot"), ("halves", "dot"), ("bytes", "cosine")]
     words = [word for name, metric in cases for word in (str(tmp_path / f"{name}.npy"), metric)]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", KERNEL, *words], env=environment, capture_output=True, encoding="utf-8")

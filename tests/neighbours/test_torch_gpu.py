@@ -18,14 +18,14 @@ if not torch.cuda.is_available():
 from rankwell.neighbours.torch_device import fused, gallery, vectors  # noqa: E402
 
 
-@pytest.fixture(params=["kernel", "eager"])
+@pytest.fixture(params=["kernel", "kernel without copy engine", "eager"])
 def launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The launches of the kernel; the test runs with and without it."""
+    """The launches of the kernel; the test runs with both its ways to fetch tiles, and without it."""
     seen, append = list[str](), fused.append
 
-    def watched(*words: Any) -> None:
+    def watched(*words: Any, tile: Any) -> None:
         seen.append("kernel")
-        append(*words)
+        append(*words, tile=tile)
 
     monkeypatch.setattr(fused, "append", watched)
     if request.param == "eager":
@@ -33,6 +33,9 @@ def launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         seen.append("none")
     else:
         assert fused.is_available()
+        assert fused.tile_for(torch.device("cuda")).is_described == (torch.cuda.get_device_capability() >= (9, 0))
+    if request.param == "kernel without copy engine":
+        monkeypatch.setattr(fused, "_descriptor", lambda: None)
     return seen
 
 
@@ -87,9 +90,9 @@ def kernel_products(queries: Any, items: Any, multiplier: vectors.Vectors) -> np
     position = torch.full((n, m), -1, dtype=torch.int64, device="cuda")
     upper, lower = (torch.full((n, m), np.nan, **numbers) for _ in range(2))
     cut, zero = torch.full((n,), -3e38, dtype=torch.float32, device="cuda"), torch.zeros(n, **numbers)
-    scale = right.scale.float()
     bounds = cut, multiplier.units(left, vectors.HALF), zero
-    fused.append(fused.Lists(count, position, upper, lower), left.low, right.low, scale, None, bounds, 0, fused.KernelTile())
+    lists, tile = fused.Lists(count, position, upper, lower), fused.tile_for(torch.device("cuda"))
+    fused.append(lists, left.low, right.low, multiplier.item_scale(right), None, bounds, 0, tile)
     assert count.tolist() == [m] * n
     found = torch.empty((n, m), **numbers)
     found.scatter_(1, position, upper)
@@ -106,7 +109,7 @@ def test_sums_of_this_card_stay_within_the_bound(kind):
         queries, items = (np.stack([side[order] for order in orders]) for side in (left, right))
         exact = sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(left, right, strict=True))
         space = Space(Embeddings(None, queries), Embeddings(None, items), "dot")
-        multiplier = vectors.Vectors(space, torch.device("cuda"))
+        multiplier = vectors.Vectors(space, torch.device("cuda"), multiple=fused.INNER)
         raw = [torch.from_numpy(side).cuda() for side in (queries, items)]
         with torch.inference_mode(), vectors.full_accumulation():
             rows = multiplier.ready(raw[0], each=True), multiplier.ready(raw[1])

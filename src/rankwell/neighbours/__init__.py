@@ -128,16 +128,20 @@ def search(
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     task = SearchTask(queries, items, options, progress)
     depth = min(k, task.items.n)
-    shape = task.queries.n, k
-    positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-
-    def _finish(findings: _BestItems) -> None:
-        positions[findings.queries, :depth], scores[findings.queries, :depth] = findings.best()
-
     if depth and (device := task.on_device()) is not None:
-        positions[:, :depth], scores[:, :depth] = device.best(depth)
-    elif depth:
-        task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
+        positions, scores = device.best(depth)
+    else:
+        shape = task.queries.n, depth
+        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+
+        def _finish(findings: _BestItems) -> None:
+            positions[findings.queries], scores[findings.queries] = findings.best()
+
+        if depth:
+            task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
+    if depth < k:
+        missing = (0, 0), (0, k - depth)
+        positions, scores = np.pad(positions, missing, constant_values=-1), np.pad(scores, missing, constant_values=np.nan)
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 

@@ -36,4 +36,4 @@ def _multiplier(*_: object) -> Multiplier:
     raise RuntimeError("the backend torch does whole tasks on a device")
 
 
-BACKENDS.add("torch", Backend("torch", _multiplier, 8192, 16_384, device=_open))
+BACKENDS.add("torch", Backend("torch", _multiplier, 262_144, 65_536, device=_open))

@@ -6,12 +6,15 @@ CUDA builds of torch bring Triton, which is imported when a kernel is first used
 # Triton reads the annotations of a kernel, and knows its own only.
 # pyright: reportMissingParameterType=false, reportUnknownParameterType=false
 # pyright: reportOperatorIssue=false, reportGeneralTypeIssues=false
+# pyright: reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    import torch
     import triton.language as tl
     from torch import Tensor
 else:
@@ -37,17 +40,41 @@ def is_available() -> bool:
     return True
 
 
-class KernelTile(NamedTuple):
-    """Sizes of the tiles of `append`: queries, items, and dimensions multiplied at a time.
+INNER = 64
+"""Dimensions that are multiplied at a time; those of the vectors are a multiple of it."""
 
-    On an H200 these make 425 TFLOP/s where 11 of 65,536 items reach the cut, 128 x 256 with 8 warps 345, a plain product 690.
+
+class KernelTile(NamedTuple):
+    """Sizes of the tiles of `append`; `group` tiles of queries are multiplied with the same items side by side.
+
+    is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has descriptors of tensors. Other sizes
+    were slower on an H200 (ADR 22).
     """
 
     queries: int = 128
     items: int = 128
-    inner: int = 64
+    is_described: bool = False
     warps: int = 4
     stages: int = 3
+    group: int = 32
+
+
+def tile_for(device: torch.device) -> KernelTile:
+    """The sizes for a device; small ones for a processor, where kernels are interpreted."""
+    import torch
+
+    if device.type != "cuda":
+        return KernelTile(32, 128)
+    is_hopper = torch.cuda.get_device_capability(device) >= (9, 0)
+    return KernelTile(is_described=is_hopper and _descriptor() is not None)
+
+
+def _descriptor() -> Callable[[Tensor, list[int]], Any] | None:
+    try:
+        from triton.tools.tensor_descriptor import TensorDescriptor
+    except ImportError:
+        return None
+    return TensorDescriptor.from_tensor
 
 
 class Lists(NamedTuple):
@@ -63,72 +90,78 @@ def _append(
     queries, items, scale, query_factor, item_factor, unit, cut, slack,
     count, position, upper, lower,
     n_queries, n_items, d, width, first,
-    has_factors: tl.constexpr, is_even: tl.constexpr,
+    has_scale: tl.constexpr, has_factors: tl.constexpr, is_described: tl.constexpr,
     block_q: tl.constexpr, block_x: tl.constexpr, block_d: tl.constexpr, group: tl.constexpr,
 ) -> None:  # fmt: skip
-    # Tiles of the same items run side by side, so that these are read from the cache.
     tile, query_tiles, across = tl.program_id(0), tl.cdiv(n_queries, block_q), tl.cdiv(n_items, block_x)
+    # Tiles of the same items run side by side, so that these are read from the cache.
     top = tile // (group * across) * group
     high = tl.minimum(query_tiles - top, group)
     inside = tile % (group * across)
-    row = (top + inside % high) * block_q + tl.arange(0, block_q)
-    begin = inside // high * block_x
-    column = begin + tl.arange(0, block_x)
-    inner = tl.arange(0, block_d)
-    is_row, is_column = row < n_queries, column < n_items
-    # Rows beyond the end are those of the beginning, and are left out below, so that loads need no mask.
-    left = queries + (row % n_queries).to(tl.int64)[:, None] * d + inner[None, :]
-    right = items + (column % n_items).to(tl.int64)[None, :] * d + inner[:, None]
+    above, begin = (top + inside % high) * block_q, inside // high * block_x
+    row, column = above + tl.arange(0, block_q), begin + tl.arange(0, block_x)
     total = tl.zeros((block_q, block_x), dtype=tl.float32)
-    for start in range(0, d, block_d):
-        if is_even:
-            one, other = tl.load(left), tl.load(right)
-        else:
-            has = inner < d - start
-            one, other = tl.load(left, mask=has[None, :], other=0), tl.load(right, mask=has[:, None], other=0)
-        total = tl.dot(one.to(tl.float16), other.to(tl.float16), total)
-        left += block_d
-        right += block_d
-    value = total * tl.load(scale + column, mask=is_column, other=0)[None, :]
+    if is_described:
+        for start in range(0, d, block_d):
+            total = tl.dot(queries.load([above, start]), items.load([begin, start]).T, total)
+    else:
+        # Rows beyond the end are those of the beginning, and are left out below, so that loads need no mask.
+        inner = tl.arange(0, block_d)
+        left = queries + (row % n_queries).to(tl.int64)[:, None] * d + inner[None, :]
+        right = items + (column % n_items).to(tl.int64)[None, :] * d + inner[:, None]
+        for _ in range(0, d, block_d):
+            total = tl.dot(tl.load(left), tl.load(right), total)
+            left += block_d
+            right += block_d
+    is_row, is_column = row < n_queries, column < n_items
+    value = total
+    if has_scale:
+        value *= tl.load(scale + column, mask=is_column, other=0)[None, :]
     if has_factors:
         factor = tl.load(query_factor + row, mask=is_row, other=0)
         value += factor[:, None] * tl.load(item_factor + column, mask=is_column, other=0)[None, :]
-    reaches = value >= tl.load(cut + row, mask=is_row, other=0)[:, None]
-    value = tl.where(reaches & is_row[:, None] & is_column[None, :], value, float("-inf"))
+    reach = tl.load(cut + row, mask=is_row, other=float("inf"))
+    if begin + block_x > n_items:
+        value = tl.where(is_column[None, :], value, float("-inf"))
     # Few reach the cut: taking the best of every row, as long as there is one, moves no tile through shared memory.
-    best, at = tl.max(value, axis=1, return_indices=True)
-    while tl.max(best, axis=0) > float("-inf"):
-        has = best > float("-inf")
-        slot = tl.atomic_add(count + row, 1, mask=has)
+    best = tl.max(value, axis=1)
+    while tl.max((best >= reach).to(tl.int32), axis=0) > 0:
+        has = best >= reach
+        at = tl.min(tl.where(value == best[:, None], column[None, :], n_items), axis=1)
+        middle = best.to(tl.float64) * tl.load(unit + row, mask=has, other=0)
+        off = tl.load(slack + row, mask=has, other=0)
+        slot = tl.atomic_add(count + row, 1, mask=has, sem="relaxed")
         fits = has & (slot < width)
         place = row.to(tl.int64) * width + slot
-        middle = best.to(tl.float64) * tl.load(unit + row, mask=is_row, other=0)
-        off = tl.load(slack + row, mask=is_row, other=0)
-        tl.store(position + place, (begin + at).to(tl.int64) + first, mask=fits)
+        tl.store(position + place, at.to(tl.int64) + first, mask=fits)
         tl.store(upper + place, middle + off, mask=fits)
         tl.store(lower + place, middle - off, mask=fits)
-        value = tl.where(fits[:, None] & (tl.arange(0, block_x)[None, :] != at[:, None]), value, float("-inf"))
-        best, at = tl.max(value, axis=1, return_indices=True)
+        value = tl.where(has[:, None] & (column[None, :] == at[:, None]), float("-inf"), value)
+        best = tl.max(value, axis=1)
 
 
 def append(
-    lists: Lists, queries: Tensor, items: Tensor, scale: Tensor, factors: tuple[Tensor, Tensor] | None,
+    lists: Lists, queries: Tensor, items: Tensor, scale: Tensor | None, factors: tuple[Tensor, Tensor] | None,
     bounds: tuple[Tensor, Tensor, Tensor], first: int, tile: KernelTile,
 ) -> None:  # fmt: skip
     """Appends all pairs whose product reaches the cut of its query.
 
-    queries, items: (n, d), contiguous. scale: (items,) float32. factors: those of `Vectors.offsets`. bounds: (queries,) the
-    cut, float32 in units of the query; the unit and the slack, float64. first: the position of the first item.
+    queries, items: (n, d) float16, contiguous, d a multiple of `INNER`. scale: (items,) float32, None for ones. factors: those of
+    `Vectors.offsets`. bounds: (queries,) the cut, float32 in units of the query; the unit and the slack, float64. first: the
+    position of the first item.
     """
     cut, unit, slack = bounds
-    n, m = len(queries), len(items)
-    query_factor, item_factor = factors or (scale, scale)
-    rows, columns = (-(-size // step) for size, step in ((n, tile.queries), (m, tile.items)))
+    describe = _descriptor() if tile.is_described else None
+    sides = (queries, [tile.queries, INNER]), (items, [tile.items, INNER])
+    query_factor, item_factor = factors or (cut, cut)
+    rows, columns = (-(-len(table) // block[0]) for table, block in sides)
     compiled(_append)[(rows * columns,)](
-        queries, items, scale, query_factor, item_factor, unit, cut, slack, *lists, n, m, queries.shape[1],
-        lists.positions.shape[1], first, has_factors=factors is not None,
-        is_even=queries.shape[1] % tile.inner == 0, block_q=tile.queries, block_x=tile.items,
-        block_d=tile.inner, group=8, num_warps=tile.warps, num_stages=tile.stages, enable_fp_fusion=False,
+        *(table if describe is None else describe(table, block) for table, block in sides),
+        cut if scale is None else scale, query_factor, item_factor, unit, cut, slack, *lists,
+        len(queries), len(items), queries.shape[1], lists.positions.shape[1], first,
+        has_scale=scale is not None, has_factors=factors is not None, is_described=describe is not None,
+        block_q=tile.queries, block_x=tile.items, block_d=INNER, group=tile.group,
+        num_warps=tile.warps, num_stages=tile.stages, enable_fp_fusion=False,
     )  # fmt: skip
 
 

@@ -12,7 +12,9 @@ import numpy as np
 
 from rankwell.core.kernels.products import width
 from rankwell.core.kernels.similarity import Space
+from rankwell.core.tables import Floats, Ints
 from rankwell.neighbours.torch_device import fused
+from rankwell.neighbours.torch_device.gallery import Outbox
 
 if TYPE_CHECKING:
     import torch
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 else:
     from rankwell.neighbours.torch_device import torch
 
-_CELLS = {"cuda": 1 << 30, "cpu": 1 << 24}
+_CELLS = {"cuda": 1 << 28, "cpu": 1 << 24}
 _PATIENCE = 8
 
 
@@ -51,6 +53,7 @@ class DeviceShortlist:
         self.upper, self.lower = (torch.full((n, self.width), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
         self._floor, self.entry = (torch.full((n,), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
         self._slots = torch.arange(self.width, device=device)
+        self.lists = fused.Lists(self.count, self.position, self.upper, self.lower)
         self._settled, self._limit = 0, _PATIENCE * n * self.width
 
     def loses_patience(self) -> bool:
@@ -62,19 +65,19 @@ class DeviceShortlist:
     def offer(self, rows: Tensor, positions: Tensor, upper: Tensor, lower: Tensor) -> None:
         """Adds candidates, ascending by query; upper, lower: bounds of their places."""
         while len(rows):
-            inside = upper >= self.entry[rows]
-            rows, positions, upper, lower = rows[inside], positions[inside], upper[inside], lower[inside]
-            if not len(rows):
-                return
-            present, lengths = torch.unique_consecutive(rows, return_counts=True)
-            begin = torch.cumsum(lengths, dim=0) - lengths - self.count[present]
-            slot = torch.arange(len(rows), device=rows.device) - torch.repeat_interleave(begin, lengths)
+            slot = self.count[rows] + torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
             fits = slot < self.width
-            at = rows[fits], slot[fits]
-            self.position[at], self.upper[at], self.lower[at] = positions[fits], upper[fits], lower[fits]
-            self.count[present] = (self.count[present] + lengths).clamp(max=self.width).to(torch.int32)
-            self.make_room(present[self.count[present] >= self.width])
-            rows, positions, upper, lower = rows[~fits], positions[~fits], upper[~fits], lower[~fits]
+            fit_all = bool(fits.all())
+            inside = slice(None) if fit_all else fits
+            at = rows[inside], slot[inside]
+            self.position[at], self.upper[at], self.lower[at] = positions[inside], upper[inside], lower[inside]
+            self.count.index_add_(0, at[0], torch.ones_like(at[0], dtype=torch.int32))
+            if fit_all:
+                return
+            left = torch.nonzero(~fits)[:, 0]
+            self.make_room(torch.unique_consecutive(rows[left]))
+            left = left[upper[left] >= self.entry[rows[left]]]
+            rows, positions, upper, lower = rows[left], positions[left], upper[left], lower[left]
 
     def make_room(self, rows: Tensor) -> None:
         """Drops candidates that are clearly below the k-th best; where that leaves little room, scores the others exactly."""
@@ -97,8 +100,7 @@ class DeviceShortlist:
             position = self.position[part]
             if self._fuses:
                 excluded = None if self._is_excluded is None else self._is_excluded(part[:, None].expand_as(position), position)
-                lists = fused.Lists(self.count, self.position, self.upper, self.lower)
-                fused.prune(part, lists, self._floor, self.entry, excluded, self._k)
+                fused.prune(part, self.lists, self._floor, self.entry, excluded, self._k)
                 continue
             stays = self._slots < self.count[part][:, None]
             if self._is_excluded is not None:
@@ -148,10 +150,13 @@ class DeviceShortlist:
         found = torch.arange(self._k, device=rows.device) < here.sum(dim=1)[:, None]
         return torch.where(found, position, -1), torch.where(found, scores, np.nan)
 
-    def best(self) -> tuple[Tensor, Tensor]:
-        """(queries, k) the positions and exact scores of the best items of every query, on the host."""
+    def best(self, positions: Ints, scores: Floats) -> None:
+        """Writes the positions and exact scores of the best items of every query, (queries, k) of each."""
         every = torch.arange(len(self.count), device=self.count.device)
         self.drop(every)
-        parts = [tuple(each.cpu() for each in self._exact(part)) for part in self._parts(every)]
-        positions, scores = (torch.cat(column) for column in zip(*parts, strict=True))
-        return positions, scores
+        outbox, done = Outbox(), 0
+        for part in self._parts(every):
+            for out, found in zip((positions, scores), self._exact(part), strict=True):
+                outbox.send(out[done : done + len(part)], found)
+            done += len(part)
+        outbox.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from rankwell.core.kernels.workers import spare_memory
 from rankwell.core.tables import Floats, Ints, RankCounts
 from rankwell.neighbours import SearchTask
 from rankwell.neighbours.torch_device import fused
-from rankwell.neighbours.torch_device.gallery import Gallery, free_memory, on_device
+from rankwell.neighbours.torch_device.gallery import Gallery, free_memory, moved, on_device
 from rankwell.neighbours.torch_device.shortlists import DeviceShortlist
 from rankwell.neighbours.torch_device.vectors import DOUBLE, HALF, Rows, Vectors, full_accumulation, has_tensor_cores, score_rows
 
@@ -29,11 +30,11 @@ else:
     from rankwell.neighbours.torch_device import torch
 
 _LOWEST = -3e38  # above minus infinity, which marks excluded pairs
-_CELLS = {"cuda": 1 << 27, "cpu": 1 << 22}
-"""Products that are made at a time, where they are written to memory."""
+_CELLS, _SHARE = {"cuda": 1 << 30, "cpu": 1 << 22}, 32
+"""Products that are made at a time, where they are written to memory: on a GPU one for some bytes of its free memory at most."""
+_GROUP = 64
+"""Products of which the best is compared first, which reads all once and writes little."""
 _GROWTH = 1.5
-_FIRST = 8
-"""Items of the first part for each of the best k."""
 # An exact score on a GPU takes as long as about 2,000 products in float32; one product in a thousand is in doubt before a tile of
 # queries goes on with the next precision.
 _DOUBTFUL, _FREE = 1024, 32
@@ -45,24 +46,28 @@ class TorchSearch:
     def __init__(self, task: SearchTask, device: torch.device) -> None:
         self.task, self.device = task, device
         self.space = Space(task.queries, task.items, task.metric)
-        self.vectors = Vectors(self.space, device)
+        self.append = fused_kernel(device)
+        self.vectors = Vectors(self.space, device, multiple=1 if self.append is None else fused.INNER)
         self.gallery = Gallery(task.items, device, task.item_block)
+        cells = _CELLS.get(device.type, _CELLS["cuda"])
+        self.cells = min(cells, free_memory(device) // _SHARE) if device.type == "cuda" else cells
         exclusion = task.exclusion
         self._same = None if exclusion.same_name is None else on_device(exclusion.same_name, device)
         self._labels = None if exclusion.labels is None else tuple(on_device(side, device) for side in exclusion.labels)
-        self.append = fused_kernel(device)
 
     def best(self, k: int) -> tuple[Ints, Floats]:
         """(queries, k) positions and exact scores of the best items; k is not above the number of items."""
         shape = self.task.queries.n, k
-        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+        with ThreadPoolExecutor(1) as other:
+            # The first touch of so much memory takes time, in which the device is at work.
+            made = other.submit(lambda: (np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)))
 
-        def _finish(found: _DeviceLists) -> None:
-            best = found.shortlist.best()
-            positions[found.span], scores[found.span] = (each.numpy() for each in best)
+            def _finish(found: _DeviceLists) -> None:
+                positions, scores = made.result()
+                found.shortlist.best(positions[found.span], scores[found.span])
 
-        self._run(lambda first, rows: _DeviceLists(self, first, rows, k), _finish, 24 * (2 * k + 48))
-        return positions, scores
+            self._run(lambda first, rows: _DeviceLists(self, first, rows, k), _finish, 24 * (2 * k + 48))
+            return made.result()
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
         """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
@@ -97,7 +102,7 @@ class TorchSearch:
             if self._is_odd(items):
                 self.space.items(start, start + len(raw))
             if found is None:
-                raw = on_device(np.asarray(self.task.queries.vectors[first:stop]), self.device)
+                raw = moved(self.task.queries.vectors, range(first, stop), self.task.item_block, self.device)
                 queries = self.vectors.ready(raw, each=True)
                 if self._is_odd(queries):
                     self.space.queries(first, stop)
@@ -138,15 +143,16 @@ class _DeviceFindings:
         self._n, self.span = len(queries.low), slice(first, first + len(queries.low))
         self._is_excluded = search.is_excluded(first)
         self._squares = self._vectors.squares(queries)
+        self._every = torch.arange(self._n, device=search.device)
 
-    def _tiles(self, rows: Tensor, columns: int) -> Iterator[Tensor]:
-        """The rows in tiles whose products with the columns fit the memory."""
-        cells = _CELLS.get(self._search.device.type, _CELLS["cuda"])
-        yield from rows.split(max(1, min(self._task.query_block, cells // max(columns, 1))))
+    def _tiles(self, rows: int, columns: int) -> Iterator[slice]:
+        """Ranges of rows whose products with the columns fit the memory."""
+        step = max(1, min(self._task.query_block, self._search.cells // max(columns, 1)))
+        return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
 
-    def _products(self, rows: Tensor, start: int, items: Rows, level: int) -> Tensor:
-        """The products of some queries, minus infinity for excluded pairs."""
-        products = self._vectors.products(self._queries.part(rows), items, level)
+    def _products(self, rows: Tensor, queries: Rows, start: int, items: Rows, level: int) -> Tensor:
+        """The products of some queries, whose rows are named, minus infinity for excluded pairs."""
+        products = self._vectors.products(queries, items, level)
         if self._is_excluded is not None:
             positions = torch.arange(start, start + len(items.low), device=rows.device)
             products.masked_fill_(self._is_excluded(rows[:, None], positions[None, :]), -np.inf)
@@ -165,7 +171,6 @@ class _DeviceLists(_DeviceFindings):
         self._k, self._level, self._dropped = k, HALF, 0
         fuses = search.append is not None
         self.shortlist = DeviceShortlist(k, search.space, self._squares, self._score_positions, self._is_excluded, fuses=fuses)
-        self._every = torch.arange(self._n, device=search.device)
 
     def _score_positions(self, rows: Tensor, positions: Tensor) -> Tensor:
         gallery = self._search.gallery
@@ -177,50 +182,53 @@ class _DeviceLists(_DeviceFindings):
         done, n = 0, len(items.low)
         while done < n:
             seen = start + done
-            stop = min(n, done + max(seen // 2, _FIRST * self._k))
-            part = items.part(slice(done, stop)) if (done, stop) != (0, n) else items
-            self._take(seen, part)
-            done = stop
-            if start + done >= _GROWTH * self._dropped:
-                self._dropped = start + done
+            step = seen // 2 or self.shortlist.width
+            stop = min(n, done + (step - step % _GROUP if step > _GROUP else step))
+            if seen and start + stop > _GROWTH * self._dropped:
+                self._dropped = seen
                 self.shortlist.make_room(self._every)
+            self._take(seen, items.part(slice(done, stop)) if (done, stop) != (0, n) else items)
+            done = stop
             if self._level != DOUBLE and self.shortlist.loses_patience():
                 self._level += 1
 
     def _take(self, start: int, items: Rows) -> None:
-        if self._search.append is None or not start or self._level != HALF:
+        if self._search.append is None or self._level != HALF:
             self._offer(self._every, start, items)
             return
-        shortlist, queries = self.shortlist, self._queries
-        unit, slack = self._vectors.units(queries, HALF), self._vectors.slack(queries, items, HALF)
+        shortlist, queries, vectors = self.shortlist, self._queries, self._vectors
+        unit, slack = vectors.units(queries, HALF), vectors.slack(queries, items, HALF)
         before = shortlist.count.clone()
         self._search.append(
-            (shortlist.count, shortlist.position, shortlist.upper, shortlist.lower), (queries.low, items.low),
-            (items.scale.float(), self._vectors.offsets(queries, items) if self._vectors.metric == "l2" else None),
+            shortlist.lists, queries.low, items.low, vectors.item_scale(items),
+            vectors.offsets(queries, items) if vectors.metric == "l2" else None,
             (_cut(shortlist.entry - slack, unit, torch.float32), unit, slack), start,
         )  # fmt: skip
-        overflown = torch.nonzero(shortlist.count > shortlist.width)[:, 0]
+        crowded = shortlist.crowded()
+        overflown = crowded[shortlist.count[crowded] > shortlist.width]
         if len(overflown):
             shortlist.count[overflown] = before[overflown]
             self._offer(overflown, start, items)
-        shortlist.make_room(shortlist.crowded())
+        shortlist.make_room(crowded)
 
     def _offer(self, rows: Tensor, start: int, items: Rows) -> None:
         """Offers the items to some queries, from products that are written to memory."""
         shortlist, vectors, level = self.shortlist, self._vectors, self._level
-        for tile in self._tiles(rows, len(items.low)):
-            queries = self._queries.part(tile)
-            products = self._products(tile, start, items, level)
-            unit, slack = vectors.units(queries, level), vectors.slack(queries, items, level)
-            cut = _cut(shortlist.entry[tile] - slack, unit, products.dtype)
-            mask = products >= cut[:, None]
-            if products.shape[1] > self._k and int(mask.sum()) > 4 * self._k * len(tile):
-                kth = torch.topk(products, self._k, dim=1).values[:, -1].double() * unit
-                cut = torch.maximum(cut, _cut(kth - 2 * slack, unit, products.dtype))
-                mask = products >= cut[:, None]
-            row, column = torch.nonzero(mask, as_tuple=True)
-            middle, off = products[row, column].double() * unit[row], slack[row]
-            shortlist.offer(tile[row], column + start, middle + off, middle - off)
+        queries = self._queries if rows is self._every else self._queries.part(rows)
+        unit, slack = vectors.units(queries, level), vectors.slack(queries, items, level)
+        for tile in self._tiles(len(rows), len(items.low)):
+            mine, ours, theirs = rows[tile], unit[tile], slack[tile]
+            products = self._products(mine, queries.part(tile), start, items, level)
+            cut = _cut(shortlist.entry[mine] - theirs, ours, products.dtype)
+            groups = products.view(len(mine), _GROUP if products.shape[1] % _GROUP == 0 else 1, -1)
+            reaches = groups.amax(dim=1) >= cut[:, None]
+            if int(reaches.sum()) > 4 * self._k * len(mine):
+                kth = torch.topk(products, min(self._k, products.shape[1]), dim=1).values[:, -1].double() * ours
+                cut = torch.maximum(cut, _cut(kth - 2 * theirs, ours, products.dtype))
+                reaches = groups.amax(dim=1) >= cut[:, None]
+            row, column = _reaching(groups, reaches, cut)
+            middle, off = products[row, column].double() * ours[row], theirs[row]
+            shortlist.offer(mine[row], column + start, middle + off, middle - off)
 
 
 class _DeviceCounts(_DeviceFindings):
@@ -241,16 +249,16 @@ class _DeviceCounts(_DeviceFindings):
 
     def take(self, start: int, items: Rows) -> None:
         """Counts the items of a block."""
-        for number, tile in enumerate(self._tiles(torch.arange(self._n, device=self._place.device), self._task.item_block)):
+        for number, tile in enumerate(self._tiles(self._n, self._task.item_block)):
             level = self._levels.get(number, HALF)
             while not self._count(tile, start, items, level):
                 level += 1
             self._levels[number] = level
 
-    def _count(self, tile: Tensor, start: int, items: Rows, level: int) -> bool:
+    def _count(self, tile: slice, start: int, items: Rows, level: int) -> bool:
         """Counts the items for some queries; false, and nothing is counted, where too many products are in doubt."""
         queries = self._queries.part(tile)
-        products = self._products(tile, start, items, level)
+        products = self._products(self._every[tile], queries, start, items, level)
         unit, slack = self._vectors.units(queries, level), self._vectors.slack(queries, items, level)
         place, m = self._place[tile], self._place.shape[1]
         unit, slack = unit[:, None], slack[:, None]
@@ -262,11 +270,11 @@ class _DeviceCounts(_DeviceFindings):
             above[:, which] = greater.sum(dim=1)
             row, column = torch.nonzero((products >= low[:, which, None]) & ~greater, as_tuple=True)
             doubtful.append((row, column, torch.full_like(row, which)))
-        row, column, which = (torch.cat(each) for each in zip(*doubtful, strict=True)) if m else (tile[:0],) * 3
-        if level != DOUBLE and len(row) > products.numel() * m // _DOUBTFUL + _FREE * len(tile):
+        row, column, which = (torch.cat(each) for each in zip(*doubtful, strict=True)) if m else (self._every[:0],) * 3
+        if level != DOUBLE and len(row) > products.numel() * m // _DOUBTFUL + _FREE * len(products):
             return False
         self._above[tile] += above
-        row = tile[row]
+        row = row + tile.start
         near, mine = self._score(row, (items.raw, column)), self._scores[row, which]
         at, one = (row, which), torch.ones_like(row)
         is_tied, column = near == mine, column + start
@@ -288,17 +296,22 @@ def _cut(places: Tensor, unit: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.nextafter(found, torch.full_like(found, -np.inf))
 
 
+def _reaching(groups: Tensor, reaches: Tensor, cut: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows, ascending, and columns of products, (rows, size, groups), that reach the cut of their row in groups that do."""
+    row, group = torch.nonzero(reaches, as_tuple=True)
+    which, place = torch.nonzero(groups[row, :, group] >= cut[row, None], as_tuple=True)
+    return row[which], place * groups.shape[2] + group[which]
+
+
 def fused_kernel(device: torch.device) -> Callable[..., None] | None:
     """The kernel that multiplies, compares and appends; None where Triton or tensor cores are missing."""
     if not has_tensor_cores(device) and os.environ.get("TRITON_INTERPRET") != "1":
         return None
     if not fused.is_available():
         return None
-    tile = fused.KernelTile() if device.type == "cuda" else fused.KernelTile(32, 128, 64)
+    tile = fused.tile_for(device)
 
-    def _append(lists: Any, vectors: Any, factors: Any, bounds: Any, first: int) -> None:
-        queries, items = (each.contiguous() for each in vectors)
-        scale, offsets = factors
-        fused.append(fused.Lists(*lists), queries, items, scale, offsets, bounds, first, tile)
+    def _append(*words: Any) -> None:
+        fused.append(*words, tile=tile)
 
     return _append

@@ -51,8 +51,8 @@ def full_accumulation() -> Generator[None]:
 class Rows(NamedTuple):
     """Some vectors of a table, moved and scaled as the metric does, as `low * scale`.
 
-    raw: (n, d) as stored. low: (n, d) float16, or integers as stored. scale: (n,) float64. size: (n,) norms before scaling under
-    cosine. norm, residual: (n,) upper bounds of the norms, and of the norms of what rounding to `low` has taken away.
+    raw: (n, d) as stored. low: (n, d or more) float16, filled up with zeros. scale: (n,) float64. size: (n,) norms before scaling
+    under cosine. norm, residual: (n,) upper bounds of the norms, and of the norms of what rounding to `low` has taken away.
     """
 
     raw: Tensor
@@ -70,11 +70,13 @@ class Rows(NamedTuple):
 class Vectors:
     """Makes the vectors of both sides ready, multiplies them, and bounds the error of the products.
 
-    Under `l2` vectors are moved to the centre of the space, and products are those of the space: `q.x - |x|^2 / 2`.
+    Under `l2` vectors are moved to the centre of the space, and products are those of the space: `q.x - |x|^2 / 2`. multiple: of
+    which the width of `Rows.low` is one.
     """
 
-    def __init__(self, space: Space, device: torch.device) -> None:
+    def __init__(self, space: Space, device: torch.device, *, multiple: int = 1) -> None:
         self.metric: Metric = space.metric
+        self._filled = -space.dimensions % multiple
         self.device, self.dimensions, self._is_whole = device, space.dimensions, space.is_whole
         self._centre = torch.tensor(space.centre, dtype=torch.float64, device=device)
         self._spaces = {SINGLE: space}
@@ -87,7 +89,8 @@ class Vectors:
         step = max(1, _CELLS // self.dimensions)
         parts = [self._measured(part, each) for part in raw.split(step)]
         rows = parts[0] if len(parts) == 1 else Rows(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        return rows._replace(raw=raw, low=raw if self._keeps(raw) else rows.low)
+        low = raw.half() if self._keeps(raw) else rows.low
+        return rows._replace(raw=raw, low=torch.nn.functional.pad(low, (0, self._filled)) if self._filled else low)
 
     def _keeps(self, raw: Tensor) -> bool:
         return self.metric != "l2" and str(raw.dtype) in _AS_STORED
@@ -138,12 +141,16 @@ class Vectors:
                 found -= self._halves(items).to(found.dtype)
             return found
         if has_tensor_cores(self.device) and _has_wide_output():
-            found = torch.mm(queries.low.half(), items.low.half().T, out_dtype=torch.float32)
+            found = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
         else:
             found = queries.low.float() @ items.low.float().T
-        if not bool((items.scale == 1).all()):
-            found *= items.scale.float()
+        if (scale := self.item_scale(items)) is not None:
+            found *= scale
         return found.addr_(*self.offsets(queries, items)) if self.metric == "l2" else found
+
+    def item_scale(self, items: Rows) -> Tensor | None:
+        """(items,) float32 factors of the products; None for ones."""
+        return None if bool((items.scale == 1).all()) else items.scale.float()
 
     def offsets(self, queries: Rows, items: Rows) -> tuple[Tensor, Tensor]:
         """The terms that `l2` adds to products: a factor of the query times one of the item, in float32."""
@@ -164,11 +171,11 @@ class Vectors:
         At the level of halves: the residuals of both vectors, and the accumulation of tensor cores, `accumulation_share`. The
         exponent of a subnormal number is that of the smallest normal one, 2^-14, to which other terms are aligned as well.
         """
-        norm = float(items.norm.max())
+        norm = items.norm.max()  # not a number of Python's, for which the device would be waited for
         if level != HALF:
             if level not in self._spaces:
                 self._spaces[level] = self._spaces[SINGLE].in_double()
-            return self._spaces[level].slack(queries.norm, norm)
+            return self._spaces[level].slack(queries.norm, float(norm))
         d, reach = self.dimensions, queries.norm
         mass = reach * norm
         extra = 0.0
@@ -176,8 +183,8 @@ class Vectors:
             mass = mass + norm**2 / 2
             extra = (d + 16) * 2.0**-52 * (reach + norm) ** 2
         bound = accumulation_share(d) * mass + d * 2.0**-90 * (1 + reach) * (1 + norm) ** 2
-        bound = bound + queries.residual * norm + reach * float(items.residual.max())
-        scale = float(items.scale.max())
+        bound = bound + queries.residual * norm + reach * items.residual.max()
+        scale = items.scale.max()
         bound = bound + 1.5 * d * 2.0**-37 * (reach * scale + norm * queries.scale + queries.scale * scale)
         if self._is_whole and self.metric != "cosine":
             # Sums of integers, and of halves, below 2^22 lose nothing by alignment.
