@@ -127,7 +127,8 @@ def fetch(url: str, *, anew: bool = False) -> Path:
     """
     with _FETCHING:
         seen = existing(url, anew=anew)
-        if seen not in _FETCHED:
+        content = seen._replace(planned=False)
+        if content not in _FETCHED:
             handle, name = tempfile.mkstemp(suffix=Path(url).suffix, dir=scratch())
             os.close(handle)
             try:
@@ -138,8 +139,8 @@ def fetch(url: str, *, anew: bool = False) -> Path:
                 if isinstance(error, OSError):
                     error.filename = error.filename or str(scratch())  # a full disk
                 raise
-            _FETCHED[seen] = Path(name)
-        return _FETCHED[seen]
+            _FETCHED[content] = Path(name)
+        return _FETCHED[content]
 
 
 def names_in(url: str) -> list[str]:
