@@ -32,6 +32,8 @@ else:
 _LOWEST = -3e38  # above minus infinity, which marks excluded pairs
 _CELLS, _SHARE = {"cuda": 1 << 30, "cpu": 1 << 22}, 32
 """Products that are made at a time, where they are written to memory: on a GPU one for some bytes of its free memory at most."""
+_BLOCK = 1 << 14
+"""Items of a block at most where a processor multiplies, so that its caches are of use."""
 _GROUP = 64
 """Products of which the best is compared first, which reads all once and writes little."""
 _GROWTH = 1.5
@@ -48,7 +50,8 @@ class TorchSearch:
         self.space = Space(task.queries, task.items, task.metric)
         self.append = fused_kernel(device)
         self.vectors = Vectors(self.space, device, multiple=1 if self.append is None else fused.INNER)
-        self.gallery = Gallery(task.items, device, task.item_block)
+        self.item_block = task.item_block if device.type == "cuda" else min(task.item_block, _BLOCK)
+        self.gallery = Gallery(task.items, device, self.item_block)
         cells = _CELLS.get(device.type, _CELLS["cuda"])
         self.cells = min(cells, free_memory(device) // _SHARE) if device.type == "cuda" else cells
         exclusion = task.exclusion
@@ -102,7 +105,7 @@ class TorchSearch:
             if self._is_odd(items):
                 self.space.items(start, start + len(raw))
             if found is None:
-                raw = moved(self.task.queries.vectors, range(first, stop), self.task.item_block, self.device)
+                raw = moved(self.task.queries.vectors, range(first, stop), self.item_block, self.device)
                 queries = self.vectors.ready(raw, each=True)
                 if self._is_odd(queries):
                     self.space.queries(first, stop)
@@ -249,7 +252,7 @@ class _DeviceCounts(_DeviceFindings):
 
     def take(self, start: int, items: Rows) -> None:
         """Counts the items of a block."""
-        for number, tile in enumerate(self._tiles(self._n, self._task.item_block)):
+        for number, tile in enumerate(self._tiles(self._n, self._search.item_block)):
             level = self._levels.get(number, HALF)
             while not self._count(tile, start, items, level):
                 level += 1
