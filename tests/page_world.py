@@ -65,7 +65,7 @@ def hostile_world() -> dict[str, Any]:
             ids[place], texts[place] = text, f"{text} number"
     items["thumbnail"][:3] = ["javascript:window.ran = 1", "https://example.org/x.png", f"data:text/html,{HOSTILE[0]}"]
     data["verdicts"] = [f"{HOSTILE[0]} is better, {HOSTILE[1]}"]
-    queries["flags"][HOSTILE[1]] = [0]
+    queries["flags"][HOSTILE[1]] = [[0], [0]]
     queries["attributes"][HOSTILE[0]] = [HOSTILE[1]] * len(queries["id"])
     return data
 
@@ -89,9 +89,9 @@ def _queries(n: int, runs: list[str]) -> dict[str, Any]:
         "id": [f"q{query:04}" for query in range(n)],
         "text": [f"find the number {query}" for query in range(n)],
         "attributes": {"type": ["odd" if query % 2 else "even" for query in range(n)]},
-        "flags": {"no relevant": [1, 2], "tie at rank 5": [2, 3]},
+        "flags": {"no relevant": [[1, 2]] * len(runs), "tie at rank 5": [[2, 3]] * len(runs)},
         "values": values,
-        "relevant": [2] * n,
+        "relevant": [[2] * n for _ in runs],
         "first": [[3 if query % 3 else None for query in range(n)] for _ in runs],
     }
 

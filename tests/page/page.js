@@ -46,7 +46,7 @@ export function smallData() {
       id: ["q10", "q9", "Q2", "twice", "twice", "q11"],
       text: ["Été à Paris", "rain in Paris", "q", null, "q", "q"],
       attributes: {type: ["odd", "even", "odd", "even", "odd", null]},
-      flags: {tied: [0, 2], short: [2]},
+      flags: {tied: [[0], [2]], short: [[2], [2]]},
       values: [
         [
           [0.5, 0.25, 1, 0.1, 0.3, null],
@@ -57,7 +57,10 @@ export function smallData() {
           [2, 1, 3, 4, 7, null],
         ],
       ],
-      relevant: [1, 2, 3, 0, 0, 0],
+      relevant: [
+        [1, 2, 3, 0, 0, 0],
+        [1, 2, 3, 0, 0, 0],
+      ],
       first: [
         [1, null, 2, 3, 4, null],
         [2, 1, null, 3, 4, null],

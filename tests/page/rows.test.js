@@ -5,8 +5,8 @@ import {ASSETS, load, openPage} from "./page.js";
 
 openPage();
 const {chosen, filtersSet, START, withoutFilters} = await load(`${ASSETS}/chosen.js`);
-const {deltaOf, overlapOf, overlapOfLists, senseOf, shownQueries, shuffled} = await load(`${ASSETS}/rows.js`);
-const {measures} = await load(`${ASSETS}/data.js`);
+const {deltaOf, flagsOf, overlapOf, overlapOfLists, relevantColumns, senseOf, shownAttributes, shownFlags, shownQueries, shuffled} = await load(`${ASSETS}/rows.js`);
+const {measures, queries} = await load(`${ASSETS}/data.js`);
 
 const RANK = 1;
 const sorted = (sort, changes = {}) => {
@@ -85,3 +85,31 @@ for (const [name, [changes, passing]] of Object.entries(FILTERED)) {
     assert.equal(shownQueries().length, 6);
   });
 }
+
+test("flags are those of the runs compared", () => {
+  assert.deepEqual(shownFlags(), [["tied", [0, 2]], ["short", [2]]]);
+  Object.assign(chosen, {a: 0, b: null});
+  assert.deepEqual(shownFlags(), [["tied", [0]], ["short", [2]]]);
+  assert.deepEqual([0, 1, 2].map(flagsOf), [["tied"], [], ["short"]]);
+  Object.assign(chosen, {a: 1});
+  assert.deepEqual([0, 1, 2].map(flagsOf), [[], [], ["tied", "short"]]);
+  assert.deepEqual(sorted("id", {a: 0, b: null, flags: ["tied"]}), [0]);
+});
+
+test("numbers of relevant items are those of the runs compared, one column for each where they differ", () => {
+  const shown = () => relevantColumns().map(({name, side, of}) => [name, side, [0, 1, 2].map(of)]);
+  assert.deepEqual(shown(), [["relevant", null, [1, 2, 3]]]);
+  queries.relevant[1] = [1, null, 5, 0, 0, 0];
+  assert.deepEqual(shown(), [["relevant_a", "A", [1, 2, 3]], ["relevant_b", "B", [1, null, 5]]]);
+  Object.assign(chosen, {a: 1, b: null});
+  assert.deepEqual(shown(), [["relevant", null, [1, null, 5]]]);
+  assert.deepEqual(sorted("relevant_b", {a: 0, b: 1}), [3, 4, 5, 0, 2, 1]);
+  queries.relevant[1] = [...queries.relevant[0]];
+});
+
+test("attributes of a system are shown where one of its runs is compared", () => {
+  Object.assign(queries, {attributes: {...queries.attributes, "failed (old)": [], "failed (new)": []}, attribute_runs: {"failed (old)": [0], "failed (new)": [1]}});
+  assert.deepEqual(shownAttributes(), ["type", "failed (old)", "failed (new)"]);
+  Object.assign(chosen, {a: 1, b: null});
+  assert.deepEqual(shownAttributes(), ["type", "failed (new)"]);
+});

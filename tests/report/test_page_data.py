@@ -189,25 +189,29 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
     data = data_of(page(small))
     table = pandas.read_parquet(small / "details.parquet")
     queries, cut = data["queries"], 5
-    flags: dict[str, set[str]] = defaultdict(set)
+    flags: dict[tuple[str, str], set[str]] = defaultdict(set)
     for place, query in enumerate(queries["id"]):
         for run, name in enumerate(data["runs"]):
             mine = table[(table["query"] == query) & (table.run == name)]
             right = mine[mine.state == "relevant"]
-            assert queries["relevant"][place] == len(right)
+            assert queries["relevant"][run][place] == len(right)
             assert queries["first"][run][place] == (None if right["rank"].isna().all() else int(right["rank"].min()))
             if not mine["rank"].notna().any():
-                flags[f"missing from {name}"].add(query)
+                flags[f"missing from {name}", name].add(query)
             if ((mine.state == "unjudged") & (mine["rank"] <= 10)).any():
-                flags["unjudged in the first 10"].add(query)
+                flags["unjudged in the first 10", name].add(query)
             scores = {rank: score for rank, score in zip(mine["rank"], mine.score, strict=True) if rank == rank}
             tie = mine[mine["rank"].notna() & (mine.score == scores.get(cut))]
             relevant = [grade if state == "relevant" else 0 for grade, state in zip(tie.grade, tie.state, strict=True)]
             if cut + 1 in scores and scores[cut] == scores[cut + 1] and len(set(relevant)) > 1:
-                flags[f"tie at rank {cut}"].add(query)
-    told = {name: {queries["id"][place] for place in places} for name, places in queries["flags"].items()}
-    everywhere = flags.pop("unjudged in the first 10")
-    assert len(everywhere) == 40
+                flags[f"tie at rank {cut}", name].add(query)
+    told = {
+        (name, run): {queries["id"][place] for place in places}
+        for name, runs in queries["flags"].items()
+        for run, places in zip(data["runs"], runs, strict=True)
+        if places
+    }
+    assert len(set.union(*(flags.pop(("unjudged in the first 10", run)) for run in data["runs"]))) == 40
     near = table[table["rank"] <= 10]
     shares = [(run, near[(near.run == run)]) for run in data["runs"]]
     told_of = ", ".join(
@@ -219,7 +223,7 @@ def test_counts_first_ranks_and_flags(small: Path) -> None:
     about = [note for note in data["notes"] if "unjudged" in note]
     assert [note for note in about if " is between " not in note] == [], "the warning is not a note, too"
     assert told == flags
-    assert set(told) == {"missing from run 1", "tie at rank 5"}
+    assert {name for name, _ in told} == {"missing from run 1", "tie at rank 5"}
 
 
 def test_means_and_differences_are_those_of_summary_and_compare(
@@ -394,7 +398,7 @@ def test_many_relevant_items_are_cut_as_stated(tmp_path: Path) -> None:
     assert [row[1] for row in rows[:3]] == [1, 2, None]
     assert len(rows) == 2 + MOST_RELEVANT
     assert str(MOST_RELEVANT) in data["shown"]["rule"]
-    assert data["queries"]["relevant"] == [len(names)]
+    assert data["queries"]["relevant"] == [[len(names)]] * len(data["runs"])
 
 
 def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -566,6 +570,10 @@ def test_a_document_of_two_folders_is_one_item_and_each_folder_keeps_its_own_out
     assert attributes["failed (old)"][0] == "retriever"
     assert attributes["failed (new)"][0] == "reader"
     assert attributes["document"] == ["France#0", "France#0"]
+    of_runs = {name: [runs[place] for place in places] for name, places in data["queries"]["attribute_runs"].items()}
+    assert of_runs["failed (old)"] == ["old.run", "old.jsonl"]
+    assert of_runs["failed (new)"] == ["new.run", "new.jsonl"]
+    assert "document" not in of_runs
     assert any(note.startswith("attributes of queries that differ between folders keep the name") for note in data["notes"])
 
 
@@ -583,6 +591,35 @@ def test_the_page_of_answers_says_first_who_fails(tmp_path: Path) -> None:
     assert [data["runs"][run] for run in data["pair"]] == ["reader", "isolated"]
     assert "not compared, as no other run has their measures: 'bm25'" in data["notes"]
     assert not any("missing from some runs" in note for note in data["notes"])
+
+
+def test_relevant_items_and_flags_are_those_of_each_run(tmp_path: Path) -> None:
+    """A retriever finds one relevant document of each question; a reader is right twice, in other words, or not at all."""
+    gold = written(tmp_path / "gold.json", squad(qa("q1", context="Paris is here."), qa("q2", context="Paris is there.")))
+    given = [{"id": "q1", "rank": 1, "text": "Paris"}, {"id": "q1", "rank": 2, "text": "the Paris"}, {"id": "q2", "text": "Rome"}]
+    (tmp_path / "found.run").write_text("q1 Q0 France#0 1 2.0 x\nq2 Q0 France#0 1 1.0 x\n")
+    result = evaluate_answers(
+        gold, lines(tmp_path / "reader.jsonl", *given), retrieved=str(tmp_path / "found.run"), convention="piaf-article",
+        details=True, intervals="none",
+    )  # fmt: skip
+    keep(result, tmp_path / "out")
+    data = data_of(page(tmp_path / "out"))
+    counted = [[sum(row[4] == "relevant" for row in data["lists"][query][run]) for query in "01"] for run in (0, 1)]
+
+    assert data["runs"] == ["found", "reader"]
+    assert data["queries"]["relevant"] == counted
+    assert counted[0] != counted[1]
+
+
+def test_a_flag_that_all_queries_of_some_runs_have_is_a_note_that_names_them(tmp_path: Path) -> None:
+    qrels = {f"q{query}": {"a": 1} for query in range(12)}
+    tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
+    split = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    keep(evaluate(qrels, {"tied": tied, "split": split, "half": {**split, "q0": tied["q0"]}}, ["P@1"], details=True), tmp_path)
+    data = data_of(page(tmp_path))
+
+    assert data["queries"]["flags"]["tie at rank 1"] == [[], [], [data["queries"]["id"].index("q0")]]
+    assert "tie at rank 1: all 12 queries of tied" in data["notes"]
 
 
 def test_a_and_b_begin_with_the_pair_of_the_headline(tmp_path: Path) -> None:

@@ -209,14 +209,22 @@ def _columns(
 
 
 def query_data(
-    source: PageSource, questions: PageQueries, overview: Overview | None, flags: Mapping[str, list[int]]
+    source: PageSource, questions: PageQueries, overview: Overview | None, flags: Mapping[str, list[list[int]]]
 ) -> dict[str, Any]:
     """The data of the queries on the page; see docs/page.md."""
     attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
+    here = {run: at for at, run in enumerate(source.runs)}
+    of_runs = {
+        name: sorted(here[run] for run in place.names.values() if run in here)
+        for place in source.places
+        for name in place.attributes.values()
+        if name in attributes
+    }
     return {
         "id": [query for query, _ in questions.keys],
         "text": list(questions.columns.get("text", [None] * len(questions.keys))),
         "attributes": attributes,
+        **({"attribute_runs": of_runs} if of_runs else {}),
         "flags": flags,
         "values": cells(questions.values),
         **({} if overview is None else _ranked(overview, is_keyed=source.is_keyed)),
@@ -224,28 +232,40 @@ def query_data(
 
 
 def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
-    """Number of relevant items of each query and the rank of the first; how many are unjudged, which none are with a key."""
-    found = {"relevant": overview.relevant.max(axis=0, initial=0).tolist(), "first": cells(overview.first)}
+    """In each run's list the number of relevant items and the rank of the first; how many are unjudged, none with a key."""
+    found = {"relevant": cells(np.where(overview.listed, overview.relevant, np.nan)), "first": cells(overview.first)}
     return found if is_keyed else found | {"unjudged": overview.unjudged.tolist()}
 
 
-def flags_of(source: PageSource, questions: PageQueries, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
-    """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
+def flags_of(
+    source: PageSource, questions: PageQueries, overview: Overview | None
+) -> tuple[dict[str, list[list[int]]], list[str]]:
+    """Flags of queries: name -> of each run the positions of the queries with it; and in words those of all queries."""
     if overview is None:
         return {}, []
     marks = view_marks(source.protocol)
-    found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
-    if not source.is_keyed:
-        found[f"unjudged in the first {NEAR}"] = overview.unjudged.any(axis=0)
-    found[f"tie at rank {overview.cut}"] = overview.tied.any(axis=0)
+    found: dict[str, Any] = {"no relevant": overview.listed & (overview.relevant == 0)}
+    # Where every query has unjudged results, the warning with their number is enough.
+    if not source.is_keyed and not overview.unjudged.any(axis=0).all():
+        found[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
+    found[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
         if "partial" not in marks and overview.listed[run].any():
-            found[f"missing from {name}"] = questions.has_values[run] & ~overview.retrieved[run]
-    whole = {name for name, column in found.items() if column.all() and len(questions.keys) > 1}
-    some = {name: np.flatnonzero(column).tolist() for name, column in found.items() if column.any() and name not in whole}
-    # Of unjudged results there is a warning with their number.
-    named = [name for name in found if name in whole and not name.startswith("unjudged")]
-    return some, [f"{name}: all {len(questions.keys):,} queries" for name in named]
+            missing = found[f"missing from {name}"] = np.zeros_like(overview.listed)
+            missing[run] = questions.has_values[run] & ~overview.retrieved[run]
+    flags, everywhere = dict[str, list[list[int]]](), list[str]()
+    for name, runs in found.items():
+        whole = runs.all(axis=1) & (len(questions.keys) > 1)
+        some = runs & ~whole[:, None]
+        if some.any():
+            flags[name] = [np.flatnonzero(run).tolist() for run in some]
+        if whole.any():
+            named = [run for run, its in zip(source.runs, whole, strict=True) if its]
+            # The name of a missing run is in its flag.
+            every = name.startswith("missing") or whole[overview.listed.any(axis=1)].all()
+            of = "" if every else f" of {', '.join(named) if len(named) <= _MOST_NAMED else f'{len(named)} runs'}"
+            everywhere.append(f"{name}: all {len(questions.keys):,} queries{of}")
+    return flags, everywhere
 
 
 def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:

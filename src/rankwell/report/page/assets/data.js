@@ -5,8 +5,6 @@ import {renameQueries, say} from "./words.js";
 /** @type {PageData} */
 export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null");
 if (data.noun) renameQueries(...data.noun);
-/** @type {string[]} */
-const NONE = [];
 export const queries = data.queries;
 export const runs = data.runs;
 export const measures = data.measures;
@@ -21,18 +19,6 @@ queries.attributes ??= {};
 queries.flags ??= {};
 
 export const allQueries = queries.id.map((_, index) => index);
-export const flagsOf = flagsByQuery();
-
-function flagsByQuery() {
-  /** @type {Map<Query, string[]>} */
-  const found = new Map();
-  for (const [name, places] of Object.entries(queries.flags)) {
-    for (const place of places) {
-      found.set(place, [...(found.get(place) ?? []), name]);
-    }
-  }
-  return /** @param {Query} query */ query => found.get(query) ?? NONE;
-}
 
 /**
  * The value of a query, null where it is not counted.

@@ -2,7 +2,7 @@
 
 import {choose, redraw, writeAddress} from "./address.js";
 import {chosen, comparedRuns} from "./chosen.js";
-import {data, flagsOf, listsOf, measures, queries, runs, valueOf} from "./data.js";
+import {data, listsOf, measures, queries, runs, valueOf} from "./data.js";
 import {$, button, el, heading, icon, isolated, orMissing, readable, table, visible} from "./dom.js";
 import {copy} from "./downloads.js";
 import {toggleFilters} from "./filters.js";
@@ -12,7 +12,7 @@ import {drawLines} from "./lines.js";
 import {rankedLists} from "./lists.js";
 import {areKept, noteOf, tagsFrom, writeNote} from "./notes.js";
 import {number, signed} from "./numbers.js";
-import {attributeOf, deltaOf, difference, senseOf, STRUCTURED, valueA, valueB} from "./rows.js";
+import {attributeOf, deltaOf, difference, flagsOf, senseOf, shownAttributes, STRUCTURED, valueA, valueB} from "./rows.js";
 import {cursorLink, drawRows, moveCursor, revealCursor, shownRows} from "./table.js";
 import {attributeLabel, taskView} from "./views.js";
 import {say} from "./words.js";
@@ -132,7 +132,7 @@ function detailHead(query) {
   const text = queries.text[query];
   const id = isolated("span", {class: "mono"}, queries.id[query]);
   const image = pictureOf(query, 120);
-  const attributes = Object.keys(queries.attributes)
+  const attributes = shownAttributes()
     .map(name => [name, attributeOf(name, query)])
     .filter(([, value]) => value !== "" && value.length <= 60 && !STRUCTURED.test(value));
   return el(

@@ -1,10 +1,10 @@
 // Downloads: the queries shown as CSV or JSON Lines, and their ids.
 
 import {chosen} from "./chosen.js";
-import {firstOf, flagsOf, measures, queries, runs} from "./data.js";
+import {firstOf, measures, queries, runs} from "./data.js";
 import {$, el} from "./dom.js";
 import {noteRecords} from "./notes.js";
-import {deltaOf, valueA, valueB} from "./rows.js";
+import {deltaOf, flagsOf, relevantColumns, valueA, valueB} from "./rows.js";
 import {shownRows} from "./table.js";
 import {say} from "./words.js";
 
@@ -15,12 +15,13 @@ const FORMULA = /^[=+\-@\t\r]/;
 export function records() {
   const {b} = chosen;
   const single = b === null;
+  const relevant = relevantColumns();
   return shownRows.queries.map(query => ({
     query: queries.id[query],
     text: queries.text[query] ?? null,
     ...Object.fromEntries(Object.keys(queries.attributes).map(name => [name, queries.attributes[name][query] ?? null])),
     flags: flagsOf(query).join("; ") || null,
-    ...(queries.relevant ? {relevant: queries.relevant[query]} : {}),
+    ...Object.fromEntries(relevant.map(({name, of}) => [name, of(query)])),
     measure: measures[chosen.measure].name,
     run_a: runs[chosen.a],
     ...(single ? {} : {run_b: runs[b]}),

@@ -8,7 +8,7 @@ import {histogram} from "./histogram.js";
 import {measureName} from "./labels.js";
 import {tagCounts} from "./notes.js";
 import {whole} from "./numbers.js";
-import {ALPHABET, attributeOf, STRUCTURED} from "./rows.js";
+import {ALPHABET, attributeOf, shownAttributes, shownFlags, STRUCTURED} from "./rows.js";
 import {attributeLabel} from "./views.js";
 import {say} from "./words.js";
 
@@ -133,7 +133,7 @@ export function drawFilters() {
         rangeFields("a", single ? say.value : "A"),
         single ? null : rangeFields("b", "B"),
       ),
-      ...Object.keys(queries.attributes).map(attributeField),
+      ...shownAttributes().map(attributeField),
       flagFields(),
       tagFields(),
     ].filter(node => node !== null),
@@ -242,7 +242,7 @@ function attributeField(name, place) {
 }
 
 function flagFields() {
-  const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
+  const flags = shownFlags();
   if (!flags.length) return null;
   return block(
     say.flagsAnyOf,

@@ -8,6 +8,7 @@ import {$, el, isolated, readable, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
 import {number, whole} from "./numbers.js";
+import {shownFlags} from "./rows.js";
 import {differencesTable, failuresTable, groupsTable, summaryTable} from "./tables.js";
 import {taskView} from "./views.js";
 import {counted, say} from "./words.js";
@@ -160,7 +161,7 @@ function groups() {
 
 /** Flags of queries, each a way to those that have it. */
 function cautions() {
-  const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
+  const flags = shownFlags();
   if (!flags.length) return null;
   /** @param {string} flag @param {Query[]} places */
   const link = (flag, places) =>

@@ -1,7 +1,7 @@
 // The queries shown, and their order.
 
 import {chosen, comparedRuns, worstSide} from "./chosen.js";
-import {allQueries, data, firstOf, firstRows, flagsOf, ITEM, measures, queries, valueOf} from "./data.js";
+import {allQueries, data, firstOf, firstRows, ITEM, measures, queries, valueOf} from "./data.js";
 import {hasAnyTag} from "./notes.js";
 import {folded} from "./terms.js";
 
@@ -44,6 +44,72 @@ export function senseOf(delta, measure = measures[chosen.measure]) {
   return delta > 0 !== lowerIsBetter(measure) ? "gain" : "loss";
 }
 
+/**
+ * The queries with a flag in the runs compared, in the order of the data.
+ * @param {string} flag
+ */
+export function flagged(flag) {
+  return [...new Set(comparedRuns().flatMap(run => queries.flags[flag][run]))].sort((one, other) => one - other);
+}
+
+/** The flags that the runs compared have, each with its queries. */
+export function shownFlags() {
+  return Object.keys(queries.flags)
+    .map(flag => /** @type {[string, Query[]]} */ ([flag, flagged(flag)]))
+    .filter(([, places]) => places.length);
+}
+
+/** @type {{of: string, flags: Map<Query, string[]>}} */
+let kept = {of: "", flags: new Map()};
+
+/**
+ * The flags of a query in the runs compared.
+ * @param {Query} query
+ * @returns {string[]}
+ */
+export function flagsOf(query) {
+  const of = comparedRuns().join(" ");
+  if (kept.of !== of) {
+    kept = {of, flags: new Map()};
+    for (const [flag, places] of shownFlags()) for (const each of places) kept.flags.set(each, [...(kept.flags.get(each) ?? []), flag]);
+  }
+  return kept.flags.get(query) ?? [];
+}
+
+/** The names of attributes, without those of systems that are not compared. */
+export function shownAttributes() {
+  const compared = comparedRuns();
+  return Object.keys(queries.attributes).filter(name => queries.attribute_runs?.[name]?.some(run => compared.includes(run)) ?? true);
+}
+
+/**
+ * Number of relevant items of a query in the list of a run.
+ * @param {Run | null} run
+ * @param {Query} query
+ */
+const relevantOf = (run, query) => (run === null ? null : (queries.relevant?.[run]?.[query] ?? null));
+
+/** @param {Query} query */
+const relevantOfA = query => relevantOf(chosen.a, query) ?? relevantOf(chosen.b, query);
+
+/**
+ * The columns of numbers of relevant items: one, and where those of A and B differ, as between retriever and reader, one for each.
+ * @returns {{name: "relevant" | "relevant_a" | "relevant_b", side: "A" | "B" | null, of: (query: Query) => number | null}[]}
+ */
+export function relevantColumns() {
+  if (!queries.relevant) return [];
+  /** @param {Query} query */
+  const differs = query => {
+    const [a, b] = [relevantOf(chosen.a, query), relevantOf(chosen.b, query)];
+    return a !== null && b !== null && a !== b;
+  };
+  if (!allQueries.some(differs)) return [{name: "relevant", side: null, of: relevantOfA}];
+  return [
+    {name: "relevant_a", side: "A", of: query => relevantOf(chosen.a, query)},
+    {name: "relevant_b", side: "B", of: query => relevantOf(chosen.b, query)},
+  ];
+}
+
 // A key per order: what is compared, smallest first; null stands last whatever the direction.
 /** @type {Record<string, (query: Query) => number | string | null>} */
 export const ORDERS = {
@@ -58,7 +124,9 @@ export const ORDERS = {
   delta: deltaOf,
   apart: overlapOf,
   unjudged: query => negative(unjudgedOf(query)),
-  relevant: query => queries.relevant?.[query] ?? null,
+  relevant: relevantOfA,
+  relevant_a: query => relevantOf(chosen.a, query),
+  relevant_b: query => relevantOf(chosen.b, query),
   first_a: query => firstOf(chosen.a, query),
   first_b: query => (chosen.b === null ? null : firstOf(chosen.b, query)),
   flags: query => flagsOf(query).length,
@@ -160,7 +228,7 @@ const TESTS = {
   delta: () => within(chosen.ranges.delta, deltaOf),
   flags: () => {
     if (!chosen.flags.length) return null;
-    const wanted = new Set(chosen.flags.flatMap(flag => queries.flags[flag]));
+    const wanted = new Set(chosen.flags.flatMap(flagged));
     return query => wanted.has(query);
   },
   tags: () => (chosen.tags.length ? query => hasAnyTag(query, chosen.tags) : null),

@@ -2,13 +2,13 @@
 
 import {addressText, choose} from "./address.js";
 import {chosen, worstSide} from "./chosen.js";
-import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
+import {allQueries, firstOf, measures, queries, runs} from "./data.js";
 import {$, button, el, glyph, icon, isolated, orMissing, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, pictureOf} from "./labels.js";
 import {noteOf} from "./notes.js";
 import {fixed, MISSING, number, signed, whole} from "./numbers.js";
-import {deltaOf, lowerIsBetter, overlapOf, SAME, senseOf, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
+import {deltaOf, flagsOf, lowerIsBetter, overlapOf, relevantColumns, SAME, senseOf, shownFlags, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
 import {counted, say} from "./words.js";
 
 const HAS_TEXT = queries.text.some(text => text !== null);
@@ -29,10 +29,9 @@ function columnsOf() {
   const {b} = chosen;
   const single = b === null;
   const unit = measures[chosen.measure]?.unit;
-  const {relevant} = queries;
   /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
-  const hasFlags = Object.values(queries.flags).some(places => places.length);
+  const hasFlags = shownFlags().length > 0;
   return [
     known("id", say.query, say.queryId, idCell),
     HAS_TEXT && known("text", say.text, say.textOfQuery, textCell),
@@ -45,14 +44,9 @@ function columnsOf() {
     ),
     !single && known("b", "B", runs[b], query => orMissing(number(valueB(query), unit), say.noValue), true),
     !single && known("delta", say.difference, say.differenceTitle, query => deltaCell(query, unit), true),
-    relevant &&
-      known(
-        "relevant",
-        say.relevant,
-        say.relevantTitle,
-        query => orMissing(number(relevant[query], "count"), say.noRelevantCount),
-        true,
-      ),
+    ...relevantColumns().map(({name, side, of}) =>
+      known(name, say.relevantOf(side), say.relevantTitle, query => orMissing(number(of(query), "count"), say.noRelevantCount), true),
+    ),
     queries.first &&
       known(
         "first_a",

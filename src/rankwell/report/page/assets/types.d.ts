@@ -107,9 +107,10 @@ interface Queries {
   id: string[];
   text: (string | null)[];
   attributes: Record<string, any[]>;
-  flags: Record<string, Query[]>;
+  attribute_runs?: Record<string, Run[]>;
+  flags: Record<string, Query[][]>;
   values: ((number | null)[] | null)[][];
-  relevant?: (number | null)[] | null;
+  relevant?: (number | null)[][] | null;
   first?: (number | null)[][] | null;
   unjudged?: number[][] | null;
   picture?: (Item | null)[] | null;

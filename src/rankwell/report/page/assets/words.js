@@ -237,6 +237,8 @@ export const say = {
   queryId: "Query id",
   textOfQuery: "Text of the query",
   differenceTitle: "B minus A; the bar is its part of the largest difference",
+  /** @param {"A" | "B" | null} side */
+  relevantOf: side => (side === null ? "Relevant" : `Relevant ${side}`),
   relevantTitle: "Number of relevant items",
   first: "First",
   /** @param {string} run */
