@@ -11,7 +11,10 @@ from tasks.study.studies import pool_study, write_world
 
 _THEN = "2026-11-25T12:00:00.000Z"
 
-_LINE = '{{"time": "2026-11-25T12:00:0{}.000Z", "judge": "ben", "query": "q1", "item": "{}", "grade": {}, "note": ""}}\n'
+_LINE = (
+    '{{"time": "2026-11-25T12:00:0{}.000Z", "judge": "ben", "query": "q1", "item": "{}", "grade": {}, "note": "", '
+    '"study": {{"name": "study", "identity": "{}"}}}}\n'
+)
 _POOL = "study pool judged/one.run judged/two.run --query-texts judged/queries.tsv --documents judged/documents.tsv"
 CASES = {
     "study/pool": f"{_POOL} -o out",
@@ -25,6 +28,8 @@ CASES = {
     "study/judge-refused": "study judge judged --judge ann --export batch.csv --no-browser",
     "study/collect": f"{_POOL} -o out\nstudy judge out --collect judged/downloaded.jsonl",
     "study/import": f"{_POOL} -o out\nstudy judge out --judge ann --import judged/nothing.csv",
+    "study/import-again": "study judge judged/study --judge ann --import judged/other.csv\n"
+    "study judge judged/study --judge ann --import judged/same.csv --replace",
     "study/estimate": f"{_POOL} -o out\nstudy estimate out -m P@2 --for means --grade-by median --mix-guidelines -f json",
     "study/export": "convert judged/study out/study.qrels\nconvert judged/study:ben out/study.csv --to quepid\n"
     "convert judged/study out/model.qrels --source model",
@@ -64,6 +69,9 @@ def write(folder: Path) -> None:
     assert batch is not None
     append_lines(study, [JournalLine(_THEN, "ann", *pair, truth[pair]) for pair in batch.pairs])
     (folder / "judged" / "gold.qrels").write_text("q1 0 d1 3\n", encoding="utf-8")
-    lines = "".join(_LINE.format(n, item, n) for n, item in ((1, "d1"), (2, "d2"), (3, "d1")))
+    identity = read_study(folder / "judged" / "study").identity
+    lines = "".join(_LINE.format(n, item, n, identity) for n, item in ((1, "d1"), (2, "d2"), (3, "d1")))
     (folder / "judged" / "downloaded.jsonl").write_text(lines, encoding="utf-8")
+    for name, grade in (("same", 3), ("other", 2)):
+        (folder / "judged" / f"{name}.csv").write_text(f"query,item,grade\nq1,d1,{grade}\n", encoding="utf-8")
     (folder / "judged" / "guideline.md").write_text("3: answers the question.\n", encoding="utf-8")

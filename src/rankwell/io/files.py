@@ -218,7 +218,9 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
     """The table in a place of what it holds, and the name of its format."""
     thing, entry, request = identify(place, holds, name, request)
-    with naming(thing.name if isinstance(thing, Source) else ""):
+    source = thing.name if isinstance(thing, Source) else ""
+    # What describes a folder is not the file that an error is about.
+    with naming(source.removesuffix(entry.folder) if entry.folder else source):
         return entry.read(thing, request), entry.name
 
 

@@ -484,3 +484,12 @@ def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(t
         name: each["better"] for name, each in json.loads(Path("out/manifest.json").read_text())["rules"]["measures"].items()
     }
     assert (better["MAE"], better["MSE"], better["Spearman"], better["Threshold"]) == ("lower", "lower", "higher", "neither")
+
+
+def test_a_folder_of_other_files_is_refused_before_any_input_is_read(folder, run):
+    (folder / "out").mkdir()
+    (folder / "out" / "notes.txt").write_text("mine")
+
+    _, err = run("missing.txt", "sim.npy", "-o", "out", code=2)
+
+    assert "out holds files, and no results of rankwell (notes.txt)" in err

@@ -1,6 +1,7 @@
 """Input and disks that a study refuses: exit code 2 with one sentence, and nothing half-written."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -168,11 +169,12 @@ def test_a_disk_that_takes_nothing_is_one_sentence_and_reading_goes_on(
     assert {path for path in after if after[path]} == {path for path in before if before[path]}
 
 
-def _line(study: Path, place: int = 0, **other: object) -> str:
+def _line(folder: Path, place: int = 0, **other: object) -> str:
     """A line of a downloaded file, of one of the items of the first batch."""
-    query, item = lease_batch(read_study(study), "ann").pairs[place]
+    study = read_study(folder)
+    query, item = lease_batch(study, "ann").pairs[place]
     line = {"time": "2026-01-01T00:00:00.000Z", "judge": "ann", "query": query, "item": item, "grade": 2, "note": ""}
-    return json.dumps(line | other)
+    return json.dumps(line | {"study": {"name": folder.name, "identity": study.identity}} | other)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,12 @@ def test_a_broken_download_is_named_by_file_and_line_and_adds_nothing(
 
 @pytest.mark.parametrize(
     ("other", "words"),
-    [({"judge": "a/b"}, "file.jsonl:1: 'a/b' is not the name of a judge"), ({"item": "x"}, "file.jsonl:1: item 'x'")],
+    [
+        ({"judge": "a/b"}, "file.jsonl:1: 'a/b' is not the name of a judge"),
+        ({"item": "x"}, "file.jsonl:1: item 'x'"),
+        ({"study": None}, "file.jsonl:1: study is None; expected its name and identity"),
+        ({"study": {"name": "lunch"}}, "file.jsonl:1: study is {'name': 'lunch'}; expected its name and identity"),
+    ],
 )
 def test_a_download_of_another_study_is_named_by_its_line(
     world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], other: dict[str, str], words: str
@@ -223,3 +230,26 @@ def test_a_download_is_read_to_its_last_line_even_without_a_line_end_and_a_torn_
     assert run("study judge study --collect file.jsonl", monkeypatch) == 0
     assert "file.jsonl:3: the last line was not written to its end, and is dropped" in capsys.readouterr().err
     assert len((study / "judgments" / "ann.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_download_of_another_study_that_pools_the_same_items_is_refused_by_name(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    study, other = pool_study(world), pool_study(world, name="lunch", grades="0=no,1=some,2=yes")
+    (world / "file.jsonl").write_text(_line(other) + "\n")
+
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 2
+    assert "file.jsonl:1: judged for the study 'lunch' (identity '" in capsys.readouterr().err
+    assert not (study / "judgments").exists()
+
+
+def test_a_download_is_of_its_study_after_a_run_was_added_and_in_a_copy_of_the_folder(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    study = pool_study(world)
+    (world / "file.jsonl").write_text(_line(study) + "\n")
+    pool(str(study), add=[str(world / "c.run")])
+    shutil.copytree(study, world / "copy")
+
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 0
+    assert run("study judge copy --collect file.jsonl", monkeypatch) == 0

@@ -104,3 +104,14 @@ def test_compare_takes_a_study_as_judgments_and_says_that_they_are_a_sample(tmp_
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"empty is a folder without qrels"):
         compare(str(tmp_path / "empty"), *(str(tmp_path / f"{run}.run") for run in "ab"), measures=["P@10"])
+
+
+def test_an_error_in_a_journal_names_the_journal_alone(tmp_path):
+    truth = write_world(tmp_path, queries=6)
+    study = pool_study(tmp_path, batch=10)
+    judge_batches(study, truth, 1)
+    journal = study / "judgments" / "judge-1.jsonl"
+    journal.write_text(journal.read_text().replace('"grade": ', '"grade": 9', 1))
+
+    with pytest.raises(BadInput, match=r"^\S*judge-1\.jsonl:1: grade 9\S+; the scale of the study is 0, 1, 2, 3"):
+        rw.convert(study, tmp_path / "x.csv")

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from browsing import Keys, Page, chromium
+from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.opening import opening_file
 from tasks.study.judging import lines_of, serving
 from tasks.study.studies import judge, pool, pool_study, write_world
@@ -215,7 +216,8 @@ def test_the_offline_page_keeps_judgments_and_their_downloads_merge(browser: Pag
 
     assert [int(note.split()[0]) for note in notes] == [25, 1, 0, 0]
     assert grades_of(study) == [*(float(n % 4) for n in range(25)), "unknown"]
-    assert [json.loads(line) for line in second.read_text().splitlines()] == lines_of(study)
+    named = {"study": {"name": "study", "identity": read_study(study).identity}}
+    assert [json.loads(line) for line in second.read_text().splitlines()] == [line | named for line in lines_of(study)]
 
 
 def test_the_offline_page_shows_hostile_texts_as_they_are(browser: Page, tmp_path: Path):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, read_journals
 from rankwell.tasks.study.lines import append_to, lines_in
@@ -103,3 +103,45 @@ def test_a_note_that_is_written_into_a_sheet_later_is_read(tmp_path, study):
     last = json.loads((study / "judgments" / "one.jsonl").read_text().splitlines()[-1])
 
     assert (last["grade"], last["note"]) == (1.0, "odd")
+
+
+def test_an_old_sheet_replaces_newer_judgments_only_on_request(tmp_path, study):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    judge(str(study), judge="one", export=old)
+    rows = read_sheet(old)
+    first, second = ((row["query"], row["item"]) for row in rows[:2])
+    fill(old, {first: "1"})
+    judge(str(study), judge="one", sheet=str(old))
+    new.write_bytes(old.read_bytes())
+    fill(new, {first: "3", second: "2"})
+    with pytest.raises(BadInput, match=r"new\.csv:2: grade 3; the journal has grade 1 of \S+ \(1 row differs"):
+        judge(str(study), judge="one", sheet=str(new))
+    taken = judge(str(study), judge="one", sheet=str(new), replace=True)
+
+    with pytest.raises(BadInput, match=r"old\.csv:2: grade 1; the journal has grade 3 of .*--replace"):
+        judge(str(study), judge="one", sheet=str(old))
+
+    assert "1 of them in place of earlier ones" in taken.notes
+    lines = [json.loads(line) for line in (study / "judgments" / "one.jsonl").read_text().splitlines()]
+    assert [(line["item"], line["grade"]) for line in lines] == [(first[1], 1.0), (first[1], 3.0), (second[1], 2.0)]
+
+
+def test_an_item_that_a_sheet_left_open_takes_its_grade_from_the_same_sheet_later(tmp_path, study):
+    sheet = tmp_path / "batch.csv"
+    judge(str(study), judge="one", export=sheet)
+    pair = tuple(read_sheet(sheet)[0][name] for name in ("query", "item"))
+    fill(sheet, {pair: "s"})
+    judge(str(study), judge="one", sheet=str(sheet))
+    fill(sheet, {pair: "2"})
+
+    done = judge(str(study), judge="one", sheet=str(sheet))
+
+    assert "1 judgment read from" in done.notes[0]
+    fill(sheet, {pair: "s"})
+    with pytest.raises(BadInput, match=r"batch\.csv:2: open; the journal has grade 2 of"):
+        judge(str(study), judge="one", sheet=str(sheet))
+
+
+def test_replace_without_a_sheet_is_refused(study):
+    with pytest.raises(BadUsage, match="--replace has no effect without --import"):
+        judge(str(study), judge="one", replace=True)

@@ -99,3 +99,17 @@ def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_
     assert [step.more for step in steps] == whole.more == [step.judged - 20 for step in steps]
     assert needed == tuple(next(step.more for step in steps if step.finds(0.2, 0.95, place)) for place in (0, 1, 2))
     assert len(lazy._steps) < len(steps) / 3
+
+
+@pytest.mark.parametrize(
+    ("measure", "by", "first"),
+    [
+        ("RR@10", None, "the first 30 queries are read down to their ends"),
+        ("nDCG@10", ["queries", "30"], "two queries are judged"),
+    ],
+)
+def test_before_any_query_has_a_value_the_plan_says_why_there_is_no_forecast(tmp_path, truth, measure, by, first):
+    study = pool_study(tmp_path, measure=measure, by=by, batch=60)
+
+    with pytest.raises(NothingToEvaluate, match=f"study: no forecast before {first}.* is not known; judge them"):
+        plan(str(study))

@@ -13,6 +13,7 @@ from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
+from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
@@ -237,6 +238,9 @@ def test_looks_are_recorded_once_and_no_verdict_comes_beyond_the_plan(tmp_path, 
     assert first == again
     assert "look 1 of 2: 97.5 % intervals" in first
     assert "No verdict on b and a" in third
+    assert "look 3, beyond the 2 planned: 97.5 % intervals" in third
+    assert "so that 95 % for all looks together is not guaranteed" in third
+    assert "3 looks taken, 2 planned: an estimate from more judgments has no verdict" in plan(str(study)).text
     assert len((study / "looks.jsonl").read_text().splitlines()) == 3
 
 

@@ -140,6 +140,14 @@ class Study:
         """The digest of the guideline as it is now."""
         return digest_of(self.place / GUIDELINE)
 
+    @cached_property
+    def identity(self) -> str:
+        """A digest of what decides which items are judged; the same after runs are added, and in a copy of the folder."""
+        first = [(run.name, run.digest) for run in self.runs if run.round == 1]
+        texts = [each.digest for name, each in self.sources.items() if name != "guideline"]
+        design = (self.seed, self.design, self.purpose, self.measure, self.depth, self.batch, self.drawn)
+        return sha256(json.dumps([design, list(self.grades.items()), first, sorted(texts)]).encode("ascii")).hexdigest()[:32]
+
     def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some queries by id: `text` and further columns."""
         return _rows_of(self.place / QUERIES, "query", queries)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rankwell.documents import parse_json
-from rankwell.errors import BadInput, shown
+from rankwell.errors import BadInput, count_of, shown
 from rankwell.tasks.study.folder import LOOKS, Study
 from rankwell.tasks.study.journal import now
 from rankwell.tasks.study.lines import append_to, lines_in
@@ -32,6 +32,15 @@ class Looks(NamedTuple):
     def corrected_level(self, pairs: int) -> float:
         """The level of each interval: α over looks and pairs."""
         return 1 - (1 - self.level) / (self.planned * (self.pairs or pairs))
+
+    def words(self, look: int, pairs: int) -> str:
+        """The number of a look in the plan, the level of its intervals, and what they are corrected for."""
+        level, plan = 100 * self.level, f"{count_of(self.planned, 'look')} and {count_of(self.pairs or pairs, 'pair')}"
+        intervals = f"{100 * self.corrected_level(pairs):.4g} % intervals"
+        if look <= self.planned:
+            return f"look {look} of {self.planned}: {intervals}, {level:g} % corrected for {plan}"
+        beyond = f"look {look}, beyond the {self.planned} planned: {intervals}, corrected for {plan} alone"
+        return f"{beyond}, so that {level:g} % for all looks together is not guaranteed"
 
 
 def read_looks(study: Study) -> Looks:

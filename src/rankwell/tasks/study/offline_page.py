@@ -68,12 +68,13 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
         texts[ask.query] = content["query"]
         asks.append({"query": places[ask.query], "content": content["item"], "ids": list(ask)})
     number = "rest" if items.batch is None else f"{items.batch.round}-{items.batch.number + 1}"
-    known = embedded_json({"ids": [list(ask) for ask in items.asks], "study": [str(study.seed), study.measure, judge, number]})
+    known = embedded_json({"ids": [list(ask) for ask in items.asks], "study": [study.identity, judge, number]})
     identity = hashlib.sha256(f"{study.guideline_digest} {known}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
     head = page_head(study, judge) | batch_counts(study, items.batch)
     return embedded_json(
         {
-            "identity": identity, "file": f"{judge}-batch-{number}", "digest": study.guideline_digest, "head": head,
+            "identity": identity, "study": {"name": head["study"], "identity": study.identity},
+            "file": f"{judge}-batch-{number}", "digest": study.guideline_digest, "head": head,
             "queries": [texts[query] for query in queries], "asks": asks,
         }
     )  # fmt: skip
@@ -82,7 +83,8 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
 def collect_judgments(study: Study, place: str) -> CollectedLines:
     """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the same file again adds none.
 
-    Raises BadInput, naming file and line, for a line that is not one of this study; then nothing is read.
+    Raises BadInput, naming file and line, for a line that is not one of this study, even where both studies pool its item; then
+    nothing is read.
     """
     source = Source(place)
     lines, torn = _lines(source, study)
@@ -94,6 +96,16 @@ def collect_judgments(study: Study, place: str) -> CollectedLines:
         new = sorted((line for line in dict.fromkeys(lines) if _identity(line) not in known), key=lambda line: line.time)
         append_lines(study, new)
     return CollectedLines(judge, len(new), len(lines) - len(new), [torn] if torn else [])
+
+
+def _refuse_other_study(named: Any, study: Study, where: str) -> None:
+    """Raises BadInput where a line was written for another study, or names none."""
+    if not isinstance(named, dict) or not all(isinstance(named.get(key), str) for key in ("name", "identity")):
+        raise BadInput(f"{where}: study is {shown(named)}; expected its name and identity, as pages of `--page` write them.")
+    if named["identity"] != study.identity:
+        other, own = (identity[:8] for identity in (named["identity"], study.identity))
+        what = f"judged for the study {shown(named['name'])} (identity {shown(other)}), not for {study.place} ({own!r})"
+        raise BadInput(f"{where}: {what}; collect it there.")
 
 
 def _identity(line: JournalLine) -> tuple[Any, ...]:
@@ -121,6 +133,7 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
             if not is_judge_name(judge):
                 raise BadInput(f"{where}: {shown(judge)} is not the name of a judge; collect files of pages of this study.")
         found[number] = journal_line(content, where, judge, grades)
+        _refuse_other_study(content.get("study"), study, where)
     if not found:
         raise BadInput(f"{source.name} has no judgments; download them again from the page.")
     pool = batches_of(study, {line.pair for line in found.values()})

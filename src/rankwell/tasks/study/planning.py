@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats
+from rankwell.errors import NothingToEvaluate
 from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
@@ -87,6 +88,13 @@ class StudyForecasts:
 
     @cached_property
     def _values(self) -> Floats:
+        study = self.estimates.study
+        if len(self.estimates.drawn) < 2:
+            first = "two queries are judged completely"
+            if study.design == "reading":
+                first = f"the first {min(queries_read_together(study), len(study.queries))} queries are read down to their ends"
+            what = f"{study.place}: no forecast before {first}, because the spread of their differences is not known"
+            raise NothingToEvaluate(f"{what}; judge them with `rankwell study judge`.")
         return self.estimates.whole_values(self.pair)
 
     @cached_property

@@ -2,11 +2,11 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, shown
+from rankwell.errors import BadInput, count_of, shown
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Study
@@ -19,11 +19,15 @@ _WORDS = {"u": "unknown", "s": "open"}
 
 
 class SheetOutcome(NamedTuple):
-    """The outcome of an import: judgments that were new, rows that were there already, and rows without a grade."""
+    """The outcome of an import: judgments that were new, rows that were there already, rows without a grade.
+
+    replaced: those of the new ones in whose place the journal had another judgment.
+    """
 
     new: int
     known: int
     blank: int
+    replaced: int
 
 
 def export_batch(study: Study, judge: str, path: Path) -> tuple[Batch, int] | None:
@@ -58,16 +62,19 @@ def _unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULAS, "'")) else cell
 
 
-def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
+def import_batch(study: Study, judge: str, place: str, *, replace: bool = False) -> SheetOutcome:
     """Appends the grades of a spreadsheet to the judge's journal; rows that are there already change nothing.
 
-    Raises BadInput, naming file and line, for a grade outside the scale, an item outside the pool, and one that is graded
-    twice; then nothing is read.
+    replace: whether rows that differ from the journal count, which may be newer: a sheet has no times.
+    Raises BadInput, naming file and line, for a grade outside the scale, an item outside the pool, one that is graded
+    twice, and without `replace` for rows that differ from the journal; then nothing is read.
     """
     check_judge(judge)
     source = Source(place)
     rows = _rows(source)
-    known = {pair: own[judge] for pair, own in last_answers(read_journals(study).lines).items() if judge in own}
+    own = [line for line in read_journals(study).lines if line.judge == judge and line.is_answer]
+    known, decided = {line.pair: line for line in own}, {line.pair for line in own if line.action != "open"}
+    differing = list[tuple[JournalLine, JournalLine, str]]()
     pool = batches_of(study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
     first = dict[tuple[str, str], int]()
@@ -88,10 +95,30 @@ def import_batch(study: Study, judge: str, place: str) -> SheetOutcome:
         before = known.get((query, item))
         if before is not None and (before.grade, before.action, before.note) == (grade, action, note or before.note):
             old += 1
-        else:
-            lines.append(line)
+            continue
+        lines.append(line)
+        # A note where there was none takes nothing back.
+        if before is not None and before.pair in decided and (before.grade, before.action, before.note) != (grade, action, ""):
+            differing.append((line, before, where))
+    if differing and not replace:
+        raise _older(differing, source.name)
     append_lines(study, lines)
-    return SheetOutcome(len(lines), old, blank)
+    return SheetOutcome(len(lines), old, blank, len(differing))
+
+
+def _older(differing: Sequence[tuple[JournalLine, JournalLine, str]], name: str) -> BadInput:
+    """The error for rows that differ from the journal: their number, and the first of them."""
+    line, before, where = differing[0]
+    row, kept = (_shown_answer(each) for each in (line, before))
+    if row == kept:
+        row, kept = (f"{answer} with the note {shown(each.note)}" for answer, each in ((row, line), (kept, before)))
+    n = count_of(len(differing), "row differs from the journal", "rows differ from the journal")
+    what = f"{where}: {row}; the journal has {kept} of {before.time} ({n})"
+    return BadInput(f"{what}. If {name} is newer, take its judgments with --replace; else take these rows out.")
+
+
+def _shown_answer(line: JournalLine) -> str:
+    return line.action if line.grade is None else f"grade {line.grade:g}"
 
 
 def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:

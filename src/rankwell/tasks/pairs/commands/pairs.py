@@ -40,6 +40,10 @@ def pairs(
     output
         Folder for summary.csv, summary.json, per_query.parquet (errors of single pairs), details.parquet and manifest.json.
     """
+    if output is not None:
+        from rankwell.report.drafts import refuse_unclaimed
+
+        refuse_unclaimed(output)
     metrics: list[Similarity] = list(
         dict.fromkeys(similarity_name(name) for text in options.metric or [] for name in text.replace(",", " ").split())
     )

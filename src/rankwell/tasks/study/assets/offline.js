@@ -56,6 +56,7 @@ async function write({ask, seen, grade, action, note, seconds}) {
     place: written + 1,
     guideline: page.digest,
     ...(purpose ? {purpose} : {}),
+    study: page.study,
   };
   const before = await addLine(await database(page.identity), {ask, line}, lines => {
     const now = {answer: null, postponed: 0, note: ""};

@@ -71,6 +71,12 @@ interface PageElements {
   download: HTMLButtonElement;
 }
 
+/** The study that a page belongs to: a page of another one is refused, even where both have its items. */
+interface StudyName {
+  name: string;
+  identity: string;
+}
+
 /** A line of the journal, as an offline page writes it. */
 interface JournalEntry {
   time: string;
@@ -84,6 +90,7 @@ interface JournalEntry {
   place: number;
   guideline: string;
   purpose?: string;
+  study: StudyName;
 }
 
 /** A line with the place of its item in the page. */
@@ -95,6 +102,7 @@ interface KeptLine {
 /** What an offline page holds. file: the beginning of the names of downloads. digest: that of the guideline. */
 interface OfflineBatch {
   identity: string;
+  study: StudyName;
   file: string;
   digest: string;
   head: Omit<JudgingState, "turn" | "asks">;

@@ -71,7 +71,7 @@ def estimate(
     verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
-    rules = _rules(estimates, progress(found, journals.lines), options, (look, looks, level, pairs))
+    rules = _rules(estimates, progress(found, journals.lines), options, (look, looks, pairs))
     rules += f"; means have {100 * looks.level:g} % intervals" if means else ""
     rules += _unknown_rule([*means, *differences]) + _error_rule([*means, *differences]) + _model_rule(estimates)
     if format not in ("table", "md", "latex"):
@@ -110,14 +110,11 @@ def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str]
     return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
 
 
-def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, float, int]) -> str:
+def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, int]) -> str:
     """The line of rules: what was judged by whom, and what the intervals are corrected for."""
-    study, answers, (look, looks, level, pairs) = estimates.study, estimates.answers, plan
+    study, answers, (look, looks, pairs) = estimates.study, estimates.answers, plan
     judges = ", ".join(answers.judges)
     by = f"{judges} (grade by {options.grade_by})" if len(answers.judges) > 1 else judges
-    n_pairs = looks.pairs or pairs
-    counts = f"{count_of(looks.planned, 'look')} and {count_of(n_pairs, 'pair')}"
-    corrected = f"{100 * level:.4g} % intervals, {100 * looks.level:g} % corrected for {counts}"
     of = {
         "items": "sampled items",
         "queries": f"queries drawn over the pool of the first {study.depth}",
@@ -127,7 +124,7 @@ def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions,
     used = int((estimates.sampled & answers.answered).sum()) if study.design == "items" else state.judged
     by += f", {used} of them in finished batches" if used < state.judged else ""
     mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
-    return f"{of[study.design]}, {judged} judged by {by}{mixed}; look {look.look} of {looks.planned}: {corrected}"
+    return f"{of[study.design]}, {judged} judged by {by}{mixed}; {looks.words(look.look, pairs)}"
 
 
 def _unknown_rule(found: Sequence[StudyEstimate]) -> str:

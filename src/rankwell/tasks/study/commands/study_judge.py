@@ -27,6 +27,7 @@ def judge(
     judge: str | None = None,
     export: Annotated[Path | None, Option(writes="file")] = None,
     sheet: Annotated[str | None, Option(("--import",)), Input()] = None,
+    replace: bool = False,
     page: Annotated[Path | None, Option(writes="file")] = None,
     collect: Annotated[str | None, Input()] = None,
     browser: bool = True,
@@ -47,6 +48,8 @@ def judge(
         Write the next batch to this CSV file. A batch belongs to its judge until it is finished, or for 24 hours.
     sheet
         Read a judged batch from this CSV file; reading it again changes nothing.
+    replace
+        With --import, take rows that differ from this judge's journal, too; otherwise they are an error, as a sheet may be old.
     page
         Write the next batch as a page that works offline to this HTML file, for a judge elsewhere.
     collect
@@ -57,6 +60,8 @@ def judge(
     chosen = [name for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True) if value is not None]
     if len(chosen) > 1:
         raise BadUsage(f"{chosen[0]} cannot be combined with {chosen[1]}.")
+    if replace and sheet is None:
+        raise BadUsage("--replace has no effect without --import; leave it out.")
     _refuse_unused(options, browser, chosen)
     found = read_study(study)
     if collect is not None:
@@ -74,7 +79,7 @@ def judge(
             notes = [Aside(f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge")]
             return Output(notes=(*notes, *_state(found)))
         if sheet is not None:
-            return _import(found, judge, sheet)
+            return _import(found, judge, sheet, replace=replace)
         written, notes = serve_session(found, judge, options, browser=browser)
     return Output(notes=(*notes, Aside(f"{count_of(written, 'line')} written to {journal_of(found, judge)}"), *_state(found)))
 
@@ -97,10 +102,11 @@ def _collect(study: Study, judge: str | None, file: str) -> Output:
     return Output(notes=(*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}", *known, *_state(study)))
 
 
-def _import(study: Study, judge: str, sheet: str) -> Output:
+def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
     with held_journal(study, judge):
-        outcome = import_batch(study, judge, sheet)
+        outcome = import_batch(study, judge, sheet, replace=replace)
     notes = [f"{count_of(outcome.new, 'judgment')} read from {sheet}"]
+    notes += [f"{outcome.replaced} of them in place of earlier ones"] if outcome.replaced else []
     notes += [count_of(outcome.known, "row was read before", "rows were read before")] if outcome.known else []
     notes += [count_of(outcome.blank, "row has no grade yet", "rows have no grade yet")] if outcome.blank else []
     return Output(notes=(*notes, *_state(study)))

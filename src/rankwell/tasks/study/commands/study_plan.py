@@ -58,8 +58,10 @@ def plan(
         words.append(_sentence(forecasts, difference, level))
     if not rows:
         raise NothingToEvaluate(f"{study}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}")
-    taken = f"{len(looks.looks)} of {count_of(looks.planned, 'look')} taken"
-    taken += "" if len(looks.looks) < looks.planned else ": an estimate from more judgments has no verdict"
+    n = len(looks.looks)
+    planned = count_of(looks.planned, "look")
+    taken = f"{n} of {planned} taken" if n <= looks.planned else f"{count_of(n, 'look')} taken, {looks.planned} planned"
+    taken += "" if n < looks.planned else ": an estimate from more judgments has no verdict"
     rule = f"{measure_label(found, found.parsed_measure)}; half-widths of {100 * level:.4g} % intervals; {taken}"
     if format not in ("table", "md", "latex"):
         return Output(text=report.render_rows(rows, format, notes=[rule, *notes]), notes=(*journals.notes, *notes, *words, rule))
