@@ -375,6 +375,8 @@ def test_inputs_that_no_part_can_use_are_one_sentence(room: Room, job: str, case
             r"--memory 10: a vector takes \d+ bytes, a query with its list \d+, each of one half; give \d+ or more",
         ),
         ("search", ["--memory", ""], r"--memory '': expected a size such as 500M or 8G"),
+        ("encode", ["--memory", "1G"], r"--memory 1G: parts of .* same size .* the executor here reserves none; leave it out"),
+        ("encode", ["--memory", "1G", "--executor", "processes"], r"the executor processes reserves none; leave it out"),
         ("search", ["--executor", ""], r"unknown executor ''"),
         ("search", ["--device", "cpu"], r"--device cpu: the backend numpy uses processors; name --backend torch"),
         ("search", ["--memory", "much"], r"--memory 'much': expected a size such as 500M or 8G"),
@@ -394,6 +396,29 @@ def test_options_that_no_work_has_are_one_sentence(room: Room, job: str, more: l
 
     expect_one_sentence(code, error, sentence)
     assert not Path("work").exists()
+
+
+@pytest.mark.parametrize("job", ["search", "captions", "agree", "evaluate", "bench"])
+def test_a_dry_run_shows_the_costs_and_that_the_output_would_be_refused(room: Room, job: str):
+    words = [word.format("two") for word in room.words]
+    output = Path(words[words.index("-o") + 1])
+    output.parent.mkdir()
+    if output.suffix:
+        output.write_text("my own")
+    else:
+        output.mkdir()
+        (output / "mine.txt").write_text("my own")
+    before = files("two")
+
+    code, shown, error = typed(*words, "--dry-run")
+    refused, refusal = typed(*words)[::2]
+
+    assert (code, refused) == (0, 2)
+    assert shown.startswith("cell " if job == "bench" else "parts ")
+    message = refusal.removeprefix("rankwell: ").split("Try `")[0].strip()
+    assert f"without --dry-run this is refused: {message}\n" in error
+    assert "refused" not in typed(*words, "--dry-run", "--overwrite")[2]
+    assert files("two") == before
 
 
 @pytest.mark.parametrize("job", ["search"])

@@ -107,7 +107,7 @@ def _benches() -> dict[str, str]:
         "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "pages": f"{bench} --only 'runs/*' --pages",
-        "parts": f"{bench} --only 'runs/*' --executor here --memory 1G\n{bench} --executor here --stall 60",
+        "parts": f"{bench} --only 'runs/*' --executor here\n{bench} --executor here --memory 1G\n{bench} --executor here --stall 60",
         "array": f"{array}\npart work --status\n{array}",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }

@@ -178,9 +178,9 @@ def _encode() -> dict[str, str]:
         "texts-column": f"{texts} --column text --id-column _id --dtype float16",
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
-        "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1 --memory 1G",
+        "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1",
         "mixed": f"{texts} --mixed\n{texts} --batch-size 1 --executor here --work work --shards 2 --threads 1 --mixed",
-        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 --dry-run",
+        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 --dry-run\n{texts} --executor here --memory 1G",
         "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram")
         + " --cache kept\n"

@@ -162,7 +162,9 @@ def _run_command(arguments: list[str]) -> int:
         places, named = bind(command, [*filter("--quiet".__ne__, options), *rest[len(options) :]])
         # Some commands have an option of this name.
         allowed = "overwrite" not in command.__annotations__ and named.pop("overwrite", False)
-        files = files_to_write(command, places, named, allowed)
+        # A dry run writes nothing, and notes what the work itself would be refused for.
+        is_dry = any(getattr(value, "dry_run", False) for value in named.values())
+        files = files_to_write(command, places, named, allowed or is_dry)
     except BadUsage as error:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")

@@ -1,14 +1,15 @@
 """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage, Unfinished
-from rankwell.experiments.runner.results import BenchOptions, evaluate_bench, to_do
-from rankwell.parts.execution import PartOutcome
+from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
+from rankwell.parts.execution import PartOptions, PartOutcome, refusal
 from rankwell.report.present import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 
@@ -68,7 +69,8 @@ def bench(
             for each in plans
         ]
         listed = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
-        return Output(text=listed, notes=(f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",))
+        refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
+        return Output(text=listed, notes=(*refused, f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do"))
     result = evaluate_bench(file, output, options, progress)
     if isinstance(result, PartOutcome):
         return Output(result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
+from rankwell.core.options import exists_error, may_overwrite
 from rankwell.errors import BadUsage, Unfinished, flag, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
@@ -22,7 +23,7 @@ from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, refusal
 from rankwell.parts.lists import ListBlock
 from rankwell.parts.plans import file_of_part
 from rankwell.parts.search import MergedSearch
@@ -86,12 +87,12 @@ def search(
     output
         Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     """
-    refuse_blocked(output)  # before any work
+    refused = refusal(parts, partial(_refuse_output, output, is_dry=parts.dry_run))  # before any work
     if not _is_hdf5(output):
         written_format(output, "run")
     outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
     found: _Written = outcome.result
     dimensions = VectorFiles(queries).shape[1] if parts.is_used else read_embeddings(queries, ids=False, check=False).dimensions
     notes = [
@@ -102,6 +103,13 @@ def search(
     if found.n_full < found.n_queries:
         notes.insert(1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left")
     return Output(notes=tuple(notes))
+
+
+def _refuse_output(output: Path, *, is_dry: bool) -> None:
+    """Raises BadUsage for a file that cannot be written. is_dry: also for one that is there, which is an error in other runs."""
+    refuse_blocked(output)
+    if is_dry and output.is_file() and not may_overwrite():
+        raise exists_error(output)
 
 
 def _is_hdf5(output: Path) -> bool:

@@ -58,6 +58,7 @@ class Executor:
 
     script: in place of `open`, the text with which users submit the calls themselves. is_shared: whether its workers may be on
     other machines, which must see the work folder. is_watched: whether it makes calls again that give no sign of life.
+    has_memory: whether it reserves the memory of a call.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Executor:
     script: Callable[[str, ArrayJob], str] | None = None
     is_shared: Callable[[str], bool] = lambda _: False
     is_watched: bool = False
+    has_memory: bool = False
 
 
 EXECUTORS: Catalogue[Executor] = Catalogue("executors", "executor")
@@ -107,7 +109,7 @@ def lost_too_often(lost: int) -> BadUsage:
     """The error for workers that end again and again."""
     what = f"{lost} workers ended before their work or gave no sign of life, perhaps for want of memory"
     return BadUsage(
-        f"{what}; plan smaller parts with {flag('--memory')}, or run fewer at once. Finished parts are kept: run it again."
+        f"{what}; plan smaller parts with {flag('--shards')}, or run fewer at once. Finished parts are kept: run it again."
     )
 
 

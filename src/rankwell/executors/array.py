@@ -67,4 +67,6 @@ spec:
           {mount}{volume}"""
 
 
-EXECUTORS.add("array", Executor("array", "Array jobs of Slurm, Kubernetes or AWS Batch", _workers, script=_script))
+EXECUTORS.add(
+    "array", Executor("array", "Array jobs of Slurm, Kubernetes or AWS Batch", _workers, script=_script, has_memory=True)
+)

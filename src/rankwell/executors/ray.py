@@ -196,5 +196,6 @@ EXECUTORS.add(
         _open,
         is_shared=bool,
         is_watched=True,
+        has_memory=True,
     ),
 )

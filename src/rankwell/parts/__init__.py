@@ -95,7 +95,8 @@ class PartKind:
     merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read the files later.
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
     the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
-    every part, for progress. derived: options that no user has typed, with what differs where their values do.
+    every part, for progress. derived: options that no user has typed, with what differs where their values do. is_sized: whether
+    the memory of a part decides its size.
     """
 
     name: str
@@ -108,6 +109,7 @@ class PartKind:
     second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_sized: bool = True
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -308,4 +308,4 @@ def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
 
 
-KINDS.add("encode", PartKind("encode", "Texts to embeddings", _files, _cut, _part, _merge, amounts=_amounts))
+KINDS.add("encode", PartKind("encode", "Texts to embeddings", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False))

@@ -11,7 +11,7 @@ from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, Unfinished, count_of, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
-from rankwell.parts import KINDS, SECOND, Json, Limits
+from rankwell.parts import KINDS, SECOND, Json, Limits, PartKind
 from rankwell.parts.machines import machines_of, mixture_text
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
@@ -80,6 +80,17 @@ class PartOutcome(NamedTuple):
         return self.result
 
 
+def refusal(parts: PartOptions, check: Callable[[], None]) -> tuple[str, ...]:
+    """The note of a dry run on an output that the work itself could not write. check: raises BadUsage, as do other runs."""
+    try:
+        check()
+    except BadUsage as error:
+        if not parts.dry_run:
+            raise
+        return (f"without {flag('--dry-run', True)} this is refused: {error}",)
+    return ()
+
+
 def memory_size(text: str) -> int:
     """The bytes that a text such as `500M`, `2G` or `1.5GiB` names. Raises BadUsage.
 
@@ -111,7 +122,7 @@ def carry_out(
     """
     kind = KINDS[name]
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
-    _reject_unused(executor, choices)
+    _reject_unused(kind, executor, choices)
     limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
     if choices.dry_run:
         input_files(kind, options)
@@ -134,13 +145,16 @@ def carry_out(
             return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
-def _reject_unused(executor: Executor, choices: PartOptions) -> None:
-    """Raises BadUsage for a number of GPUs that is none, and for signs of life that the executor does not watch."""
+def _reject_unused(kind: PartKind, executor: Executor, choices: PartOptions) -> None:
+    """Raises BadUsage for a number of GPUs that is none, for signs of life that are not watched, for memory without effect."""
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
     if choices.stall is not None and not executor.is_watched:
         what = f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts again"
         raise BadUsage(f"{what}; name {flag('--executor', 'processes')} or ray, or leave it out.")
+    if choices.memory is not None and not (kind.is_sized or executor.has_memory):
+        what = f"{flag('--memory', choices.memory)}: parts of this work have the same size with any memory"
+        raise BadUsage(f"{what}, and the executor {executor.name} reserves none; leave it out.")
 
 
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:

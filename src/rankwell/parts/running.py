@@ -64,7 +64,8 @@ def compute_part(folder: str | Path, index: int) -> Any:
     except OSError as error:
         raise _refused(work, index, f"{error.filename or folder}: {_reason(error)}") from error
     except MemoryError as error:
-        raise _refused(work, index, f"part {index} needs more memory; plan smaller ones with {flag('--memory')}") from error
+        advice = f"plan smaller ones with {flag('--memory')}" if plan.kind_of_part.is_sized else "run it where there is more"
+        raise _refused(work, index, f"part {index} needs more memory; {advice}") from error
 
 
 def _keep_memory() -> None:

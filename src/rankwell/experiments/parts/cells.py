@@ -200,4 +200,6 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-KINDS.add("cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts))
+KINDS.add(
+    "cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False)
+)

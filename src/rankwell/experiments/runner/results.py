@@ -240,8 +240,7 @@ def evaluate_bench(
     shown = _shown(found, options)
     parts = options.parts
     with holding(folder):
-        refuse_unclaimed(folder)
-        refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
+        _refuse_output(folder)
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
 
@@ -284,6 +283,16 @@ def to_do(
     found, folder = _read(file, output)
     with chdir(found.folder):
         return plan_cells(found, folder, only=only, force=force)
+
+
+def check_output(file: str | Path, output: str | Path | None) -> None:
+    """Raises BadUsage where the results of an experiment file would replace files of the user's."""
+    _refuse_output(_read(file, output)[1])
+
+
+def _refuse_output(folder: Path) -> None:
+    refuse_unclaimed(folder)
+    refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
 
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.execution import PartOptions, refusal
 from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.report.rules import rules_line
@@ -57,10 +58,11 @@ def agree(
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
+    refused: tuple[str, ...] = ()
     if output is not None:
         from rankwell.report.drafts import refuse_unclaimed
 
-        refuse_unclaimed(output)
+        refused = refusal(parts, partial(refuse_unclaimed, output))
     # Names of files that follow on the cut-offs are candidates.
     cuts = [word for word in k_values or [] if word.replace(",", "").isdigit()]
     models = [*candidates, *(word for word in k_values or [] if word not in cuts)]
@@ -69,7 +71,7 @@ def agree(
     options = replace(options, k=",".join(cuts)) if k_values else options
     outcome = agreement_results(reference, models, options, parts, details=output is not None, progress=progress)
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
     result: Results = outcome.result
     rows = result.panel.rows
     columns = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []

@@ -1,13 +1,14 @@
 """Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.execution import PartOptions, refusal
 from rankwell.report.present import FolderOption, FormatOption, Input, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.tasks.captions.evaluation import caption_results
@@ -49,15 +50,16 @@ def captions(
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, items.parquet, manifest.json
         and charts.
     """
+    refused: tuple[str, ...] = ()
     if output is not None:
         from rankwell.report.drafts import refuse_unclaimed
 
-        refuse_unclaimed(output)
+        refused = refusal(parts, partial(refuse_unclaimed, output))
     if not scores and not options.queries:
         raise BadUsage("name a matrix of scores, or --queries and --gallery: rankwell captions SCORES --positives FILE.")
     outcome = caption_results(list(scores) or None, positives, options, parts, details=output is not None, progress=progress)
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
     result: Results = outcome.result
     checks = [note for figure in check or [] for note in _granularity(figure, result)]
     result = replace(result, notes=(*checks, *result.notes), rules={**result.rules, **({"checks": checks} if checks else {})})

@@ -1,12 +1,13 @@
 """Evaluate runs against judgments: a number per measure with its interval, per query if asked."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from rankwell import report
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.execution import PartOptions, refusal
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
@@ -39,15 +40,16 @@ def evaluate(
     output
         Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
     """
+    refused: tuple[str, ...] = ()
     if output is not None:
         from rankwell.report.drafts import refuse_unclaimed
 
-        refuse_unclaimed(output)
+        refused = refusal(parts, partial(refuse_unclaimed, output))
     if not runs:
         raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
     outcome = evaluate_runs(qrels, list(runs), options, parts, details=output is not None, progress=progress)
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
     result: Results = outcome.result
     notes = [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
