@@ -74,20 +74,31 @@ def typed_variables() -> dict[str, str]:
     return {_TYPED: "1"} if _TYPED in os.environ else {}
 
 
-def flag(typed: str, value: object = "", *, name: str = "") -> str:
+def flag(option: str, value: object = "", *, name: str = "") -> str:
     """An option in a message, as its user writes it: `--unjudged skip` on the command line, `unjudged='skip'` in Python.
 
-    typed: the flag, or the argument `no_results` of `--no-results`. value: True for a switch, `--overwrite` and `pass
+    option: the flag, or the argument `no_results` of `--no-results`. value: True for a switch, `--overwrite` and `pass
     overwrite=True`. name: that of the argument, where it is not the flag's.
     """
     if _TYPED in os.environ:
-        typed = typed if typed.startswith("-") else f"--{typed.replace('_', '-')}"
+        option = option if option.startswith("-") else f"--{option.replace('_', '-')}"
         shown_value = repr(value).removesuffix(".0") if isinstance(value, float) else value
-        return typed if value == "" or value is True else f"{typed} {shown_value}"
-    argument = name or typed.lstrip("-").replace("-", "_")
+        return option if value == "" or value is True else f"{option} {typed(shown_value)}"
+    argument = name or option.lstrip("-").replace("-", "_")
     if value is True:
         return f"pass {argument}=True"
     return argument if value == "" else f"{argument}={value!r}"
+
+
+def typed(*words: object) -> str:
+    """Words of a command line in a message, each as a shell takes it.
+
+    >>> typed("rankwell", "report", "my results")
+    "rankwell report 'my results'"
+    """
+    import shlex
+
+    return shlex.join(map(str, words))
 
 
 def printable(text: str, kept: frozenset[str] = frozenset()) -> str:

@@ -91,6 +91,12 @@ def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on
     assert loud.replace("wrote plain/; for its HTML page: rankwell report plain\n", "") == quiet != loud
 
 
+def test_the_next_command_quotes_a_folder_with_blanks(folder: Path, monkeypatch, capsys):
+    run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "-o", "my 'results")
+
+    assert """rankwell report 'my '"'"'results'""" in capsys.readouterr().err
+
+
 class Screen(io.StringIO):
     """A terminal."""
 

@@ -1,6 +1,7 @@
 """Messages name options as the user wrote them: flags on the command line, arguments in Python."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -57,10 +58,20 @@ def test_a_message_names_the_flag_on_the_command_line_and_the_argument_in_python
     with errors.at_the_command_line():
         assert errors.flag("--unjudged", "skip") == "--unjudged skip"
         assert errors.flag("--overwrite", True) == "--overwrite"
+        assert errors.flag("--allow-load", "my host") == "--allow-load 'my host'"
     assert errors.flag("--unjudged", "skip") == "unjudged='skip'"
     assert errors.flag("--overwrite", True) == "pass overwrite=True"
     assert errors.flag("--self", "after", name="self_rule") == "self_rule='after'"
     assert errors.flag("na_threshold", 0.0) == "na_threshold=0.0"
+
+
+def test_command_lines_in_messages_quote_what_a_user_has_named():
+    line = re.compile(r"rankwell (?!and |compare tests )[a-z][a-z -]* \{(?!typed\(|inputs\})[^}]*\}")
+    texts = {path.relative_to(SOURCE): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    # This one is formatted with a quoted place.
+    del texts[Path("tasks/study/commands/demo_study.py")]
+
+    assert [(str(path), found[0]) for path, text in texts.items() for found in line.finditer(text)] == []
 
 
 def test_processes_name_options_as_the_process_that_started_them_does():

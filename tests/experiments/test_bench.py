@@ -783,3 +783,10 @@ def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
     assert len(tasks) == 8
     assert tasks[5].recipe["options"]["runs"] == "elsewhere/sparse.run"
     assert tasks[5].recipe["options"]["duplicates"] == "first"
+
+
+def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: Path):
+    file = make_bench(tmp_path / "b", RUNS_ALONE.replace('name = "runs"', 'name = "d 2ü"').replace('{system}.run"', 'low.run"'))
+
+    with pytest.raises(BadInput, match=re.escape('their differences into [system.on."d 2ü"].')):
+        to_do(file)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, typed
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.pages import write_report
 from rankwell.report.page import NAME
@@ -57,4 +57,4 @@ def report(
 
 def page_lines(folder: Path, query: str = "question") -> str:
     """The last lines of a command that has written a page into a folder. query: a word for one of its queries."""
-    return f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  rankwell open {folder}\n"
+    return f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  {typed('rankwell', 'open', folder)}\n"

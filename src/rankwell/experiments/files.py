@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
 from rankwell.documents import read_toml
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, typed
 from rankwell.experiments.toml_tables import TomlTable
 from rankwell.store import Source
 
@@ -148,7 +148,7 @@ def _top(source: Source) -> TomlTable:
     top = TomlTable.read(source)
     # An earlier version's file has keys of its own; no others are worth loading every kind.
     if not set(top.content) <= set(_TOP) and _convert(source.stem, top.content) is not None:
-        command = f"rankwell convert experiment {source.name} NEW.toml"
+        command = typed("rankwell", "convert", "experiment", source.name, "NEW.toml")
         raise BadInput(f"{source.name} is in a format of an earlier version. Convert it once: {command}")
     top.allow(_TOP)
     return top
@@ -295,10 +295,10 @@ def convert_former(source: Source) -> str:
 
 def _lines(path: str, content: Mapping[str, Any]) -> list[str]:
     """A table with those below it; values come first, as TOML demands."""
-    lines = [f"{_key(name)} = {_value(value)}" for name, value in content.items() if not _is_table(value)]
+    lines = [f"{toml_key(name)} = {_value(value)}" for name, value in content.items() if not _is_table(value)]
     for name, value in content.items():
         if _is_table(value):
-            inner = f"{path}.{_key(name)}" if path else _key(name)
+            inner = f"{path}.{toml_key(name)}" if path else toml_key(name)
             for table in value if isinstance(value, list) else [value]:
                 lines += ["", f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]", *_lines(inner, table)]
     return lines
@@ -308,8 +308,9 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value))
 
 
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else json.dumps(name)
+def toml_key(name: str) -> str:
+    """A key of TOML, quoted where it needs to be."""
+    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else _value(name)
 
 
 def _value(value: Any) -> str:

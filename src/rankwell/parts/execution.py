@@ -122,8 +122,8 @@ def carry_out(
     """
     kind = KINDS[name]
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
-    _reject_unused(kind, executor, choices)
     limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
+    _reject_unused(kind, executor, choices)
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs

@@ -18,7 +18,7 @@ from rankwell.core.options import Argument, arguments_of, overwriting
 from rankwell.core.registry import suggest
 from rankwell.core.secrets import refuse_literal
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag
-from rankwell.experiments.files import Cell, Experiment, OptionValue
+from rankwell.experiments.files import Cell, Experiment, OptionValue, toml_key
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
@@ -205,7 +205,7 @@ def plan_cells(
         if first is not cell:
             # Nothing distinguishes two systems: a `{system}` was forgotten.
             what = f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and options on {cell.dataset!r}"
-            raise BadInput(f"{what}; put {{system}} into a path, or their differences into [system.on.{cell.dataset}].")
+            raise BadInput(f"{what}; put {{system}} into a path, or their differences into [system.on.{toml_key(cell.dataset)}].")
         chosen = not only or any(fnmatchcase(cell.name, each) for each in only)
         record = folder / cell.dataset / cell.system / _RECORD
         why = ("requested",) if force and chosen else reasons(made, record)

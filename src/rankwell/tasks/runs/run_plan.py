@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadUsage, flag, kind_of
+from rankwell.errors import BadUsage, flag, kind_of, typed
 from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
@@ -73,7 +73,8 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
         if str(place) in STDIN:
             raise BadUsage("standard input cannot be read by several processes; save it as a file.")
         if is_data_set_id(place):
-            raise BadUsage(f"parts are computed from files; save the judgments with `rankwell convert {place} qrels.txt`.")
+            saving = typed("rankwell", "convert", place, "qrels.txt")
+            raise BadUsage(f"parts are computed from files; save the judgments with `{saving}`.")
 
 
 def _file_of_part(place: str | Path) -> str:

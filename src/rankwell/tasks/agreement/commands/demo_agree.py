@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwell.commands.report import page_lines
 from rankwell.encoders.tfidf_svd import TfidfSvd
+from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
@@ -60,7 +61,7 @@ def agree(
     )
     end = (
         f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
-        f"  rankwell agree --reference {reference} {' '.join(map(str, small))} --convention scholar-stream\n"
+        f"  rankwell agree {typed('--reference', reference, *small)} --convention scholar-stream\n"
     )
     return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rankwell.commands.report import page_lines
 from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import typed
 from rankwell.evaluation.results import progress_of
 from rankwell.experiments.pages import write_report
 from rankwell.io.files import write_run
@@ -47,8 +48,8 @@ def answers(*, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0
     )
     end = (
         "The same from the files:\n\n"
-        f"  rankwell answers {gold} {predictions} --retrieved {retrieved} \\\n"
-        f"    --isolated {isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
+        f"  rankwell answers {typed(gold, predictions, '--retrieved', retrieved)} \\\n"
+        f"    --isolated {typed(isolated)} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
     )
     return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwell.commands.report import page_lines
 from rankwell.core.tables import Floats
+from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
 from rankwell.parts.execution import PartOptions
 from rankwell.report import prose
@@ -65,9 +66,8 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
         f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
         "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
     )
-    end = (
-        f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --query-texts {texts} --seed {seed}\n"
-    )
+    command = ("rankwell", "captions", scores, "--positives", positives, "--query-texts", texts)
+    end = f"The same from the files:\n\n  {typed(*command, '--seed', seed)}\n"
     return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]), notes=done.notes)
 
 

@@ -13,6 +13,7 @@ from rankwell import report
 from rankwell.commands.report import page_lines
 from rankwell.encoders.simple_pictures import colours_and_shapes, edges
 from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import typed
 from rankwell.evaluation.results import Results
 from rankwell.experiments.pages import write_report
 from rankwell.io.files import read_texts
@@ -99,9 +100,9 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
         _rows(by_text.summary, ("run", *_COLUMNS)),
         prose(
             f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
-            f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
-            f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} "
-            f"-o {output / 'again'}\n"
+            f"  rankwell clips evaluate --mode video {typed('--annotations', made.annotations, '--schema', made.schema)} \\\n"
+            f"    {typed('--embeddings', made.embeddings[-1], '--groups', ','.join(GROUPS), '--thumbnails', made.clips)} "
+            f"{typed('-o', output / 'again')}\n"
         ),
         page_lines(output),
     ]

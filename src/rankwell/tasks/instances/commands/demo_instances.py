@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PIL.Image import Image
 
 from rankwell.commands.report import page_lines
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, typed
 from rankwell.experiments.pages import write_report
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
@@ -141,7 +141,7 @@ def _end(output: Path, place: Path, results: list[str], statements: list[Path]) 
         "Memory is the greatest that this process had by then, for all of this ran in one.\n"
         f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} and others\n"
         f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the files:\n\n"
-        f"  rankwell instances evaluate {place} --encoder {last.encoder} --transform '{last.transforms[0]}' \\\n"
-        f"    --run {last.run} -o {results[len(SYSTEMS) - 1]}\n"
-        f"  rankwell instances table {output}/results/* {' '.join(f'--system {each}' for each in statements)}\n"
+        f"  rankwell instances evaluate {typed(place, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
+        f"    {typed('--run', last.run, '-o', results[len(SYSTEMS) - 1])}\n"
+        f"  rankwell instances table {typed(output)}/results/* {' '.join(typed('--system', each) for each in statements)}\n"
     )

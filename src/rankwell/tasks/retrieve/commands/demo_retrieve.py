@@ -5,6 +5,7 @@ from typing import Any
 
 from rankwell.commands.report import page_lines
 from rankwell.core.tables import figure
+from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
 from rankwell.media.python_needs import read_judgments, read_needs
@@ -59,8 +60,9 @@ def retrieve(*, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int =
         "and flatters;\nout of fold, each tenth of the questions is measured at the setting that the others chose:\n"
     )
     flags = " ".join(f"--sweep {each}" for each in SWEEP)
+    inputs = typed(_ENGINE, "--items", documents, "--queries", queries, "--qrels", qrels)
     end = (
-        f"The same from the files:\n\n  rankwell retrieve {_ENGINE} --items {documents} --queries {queries} --qrels {qrels} \\\n"
+        f"The same from the files:\n\n  rankwell retrieve {inputs} \\\n"
         f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
     gains = render_rows([_gain_cells(each) for each in result.tables["gain"]])

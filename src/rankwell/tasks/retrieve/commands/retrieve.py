@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from rankwell import report
 from rankwell.core.options import Input
 from rankwell.core.tables import figure
-from rankwell.errors import BadUsage, RankwellError
+from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.evaluation.results import Results
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
@@ -65,7 +65,7 @@ def retrieve(
         journal.remove()
     notes = [] if format == "json" else [*result.notes, *result.interval_notes]
     if output is not None:
-        notes.append(Aside(f"wrote {output}/; for its HTML page: rankwell report {output}"))
+        notes.append(Aside(f"wrote {output}/; for its HTML page: {typed('rankwell', 'report', output)}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 

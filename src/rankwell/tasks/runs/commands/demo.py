@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rankwell.commands.report import page_lines
 from rankwell.engines.sqlite_fts5 import SqliteFts
+from rankwell.errors import typed
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.pages import write_report
@@ -50,7 +51,7 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
     )
     end = (
         f"The judgments, the runs and the results are in {output}/. The first table again, from the files:\n\n"
-        f"  rankwell evaluate {made.qrels} {made.runs[0]} {made.runs[1]} -m '{' '.join(MEASURES)}'\n"
+        f"  rankwell evaluate {typed(made.qrels, *made.runs[:2])} -m '{' '.join(MEASURES)}'\n"
     )
     parts = [prose(begin), render(result, "table"), difference(result, seed=seed), prose(end), page_lines(results)]
     return Output(text="\n".join(parts))

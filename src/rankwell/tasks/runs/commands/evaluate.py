@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from rankwell import report
-from rankwell.errors import BadUsage, Unfinished
+from rankwell.errors import BadUsage, Unfinished, typed
 from rankwell.evaluation.results import Results
 from rankwell.parts.execution import PartOptions, refusal
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
@@ -54,7 +54,7 @@ def evaluate(
     notes = [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)
-        notes.append(report.Aside(f"wrote {output}/; for its HTML page: rankwell report {output}"))
+        notes.append(report.Aside(f"wrote {output}/; for its HTML page: {typed('rankwell', 'report', output)}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.core.tables import Floats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, typed
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.io.files import write_run
 from rankwell.media import python_docs
@@ -125,7 +125,7 @@ def study(*, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, pr
         people.text,
         prose(_ALONE.format(alone=_alone(report))),
         corrected.text,
-        prose(_END.format(place=place, model=MODEL)),
+        prose(_END.format(place=typed(place), model=MODEL)),
     ]
     return Output(text="\n".join(parts))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankwell import report
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
@@ -94,7 +94,7 @@ def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
             name = None if file is None else known.get(digest_of(file))
         if name is None:
             what = f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned had no chance to be judged"
-            raise BadUsage(f"{what}; add it with: rankwell study pool {study.place} --add {run}")
+            raise BadUsage(f"{what}; add it with: {typed('rankwell', 'study', 'pool', study.place, '--add', run)}")
         found.append(name)
     chosen = tuple(dict.fromkeys(found))
     if len(chosen) == 1:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.core.options import Input, Option
-from rankwell.errors import BadUsage, count_of
+from rankwell.errors import BadUsage, count_of, typed
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
@@ -132,4 +132,4 @@ def _state(study: Study) -> list[str]:
     else:
         batches, items = count_of(state.batches, "batch is", "batches are"), count_of(state.items, "item is", "items are")
         done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
-    return [*journals.notes, Aside(f"{done}; for the verdict: rankwell study estimate {study.place}")]
+    return [*journals.notes, Aside(f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}")]

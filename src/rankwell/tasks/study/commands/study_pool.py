@@ -10,7 +10,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.core.options import Input, Option
 from rankwell.core.tables import Bools, Ints
-from rankwell.errors import BadInput, BadUsage, count_of
+from rankwell.errors import BadInput, BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import read_texts
 from rankwell.io.formats import Texts
@@ -166,9 +166,8 @@ def _write(
     kept = count_of(bare, "item has no document; it is judged by its id", "items have no document; they are judged by their ids")
     notes = (kept,) * bool(bare)
     text = prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n")
-    return Output(
-        text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: rankwell study judge {study.place} --judge NAME"))
-    )
+    judging = typed("rankwell", "study", "judge", study.place, "--judge", "NAME")
+    return Output(text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: {judging}")))
 
 
 def _to_judge(study: Study, n_items: int) -> str:
