@@ -110,6 +110,25 @@ def test_a_second_run_writes_the_same_whatever_the_order_of_the_tools_figures(to
         assert json.dumps(found, indent=1) + "\n" == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_the_record_depends_on_figures_and_versions_alone(
+    tool_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    known, record = recorded(), tmp_path / "migrations.json"
+    monkeypatch.setattr("sys.argv", ["migrations.py"])
+    for name, each in {
+        "GOLDEN": record,
+        "program": lambda tool, _: tool,
+        "theirs": lambda tool, *_: known["scores"][tool],
+        "version_of": lambda tool, _: known["about"]["tools"][tool],
+        "write_page": lambda *_: None,
+    }.items():
+        monkeypatch.setattr(tool_module, name, each)
+
+    tool_module.main()
+
+    assert record.read_bytes() == GOLDEN.read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize("tool", [tool for tool in PACKAGES if tool != "trec_eval"])

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import chdir
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +141,7 @@ def main() -> int:
             else:
                 sys.stderr.write(f"{tool} is not available and keeps its recorded figures.\n")
             write_page(tool, golden)
-            golden["about"] |= {"command": COMMAND, "date": datetime.now(UTC).date().isoformat()}
+            golden["about"]["command"] = COMMAND
             GOLDEN.write_text(json.dumps(in_order(golden), indent=1) + "\n", encoding="utf-8")
     return 0
 

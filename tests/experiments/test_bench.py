@@ -790,3 +790,17 @@ def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: 
 
     with pytest.raises(BadInput, match=re.escape('their differences into [system.on."d 2ü"].')):
         to_do(file)
+
+
+@pytest.mark.parametrize("below", ["", "runs"])
+@pytest.mark.parametrize("command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]])
+def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
+    finished: Path, command: list[str], below: str
+):
+    place = finished / "bench-results" / below
+
+    code, _, err = typed(*command, place)
+
+    assert code == 2
+    assert f"{place} has results in" in err
+    assert f"such as {place / ''}" in err

@@ -726,6 +726,11 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
     [
         (["report"], "name a folder of results"),
         (["report", "nowhere"], "nowhere is not a folder"),
+        (["report", "s3://bucket/results"], "s3://bucket/results is an address, and results are read from folders of this"),
+        (["report", "s3://bucket/results", "-o", "page.html"], "s3://bucket/results is an address"),
+        (["compare", "s3://bucket/results", "s3://bucket/more"], "s3://bucket/results is an address"),
+        (["open", "s3://bucket/results"], "s3://bucket/results is an address"),
+        (["power", "s3://bucket/results"], "s3://bucket/results is an address"),
         (["report", "."], "has no per_query.parquet"),
         (["report", "{small}", "-o", "{small}/summary.csv/x.html"], "summary.csv is a file, not a folder"),
         (["report", "{small}", "-o", "{small}/new.csv"], "new.csv has the name of a file of another format, and a page is named"),

@@ -15,12 +15,12 @@ from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, Results
 from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute_named, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
-from rankwell.io.result_folder import is_result_folder, read_results, stated_directions
+from rankwell.io.result_folder import is_result_folder, other_place, read_results, stated_directions
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
-from rankwell.store import exists, write_text
+from rankwell.store import exists, remote_url, write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"
 
@@ -125,12 +125,18 @@ def _gather(
     # Judgments may be a folder, of a data set or of a study.
     results = named if any(folders) or len(named) < 3 else named[1:]
     lost = next((place for _, place in results if Path(place).is_dir() and not is_result_folder(place)), None)
+    address = next((place for _, place in named if remote_url(place) is not None), None)
+    if address is not None and (any(folders) or len(places) < 3):
+        raise BadInput(other_place(address))
     absent = next((place for _, place in named if any(folders) and not exists(place)), None)
     if absent is not None:
         raise BadInput(f"{absent}: no such file or folder; name a folder that a command wrote with -o.")
-    if any(folders) or lost is not None:
-        what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files cannot be combined"
-        raise BadUsage(f"{what}; give folders that commands wrote with -o, or judgments and runs.")
+    if lost is not None:
+        raise BadUsage(f"{other_place(lost).removesuffix('.')}, or give judgments and runs.")
+    if any(folders):
+        raise BadUsage(
+            "folders of results and files cannot be combined; give folders that commands wrote with -o, or judgments and runs."
+        )
     if len(places) < 3:
         raise BadUsage("give two folders of results or more, or judgments and two runs or more: rankwell compare QRELS RUN RUN")
     runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]

@@ -14,7 +14,7 @@ from rankwell.core.options import MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
@@ -172,7 +172,8 @@ def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking], files: Se
         f"{tuned.candidates} ways over the other folds ({len(tuned.choices)}, seed {tuned.seed}), so none is tuned on itself"
     ]
     if loose:
-        notes.append(f"{loose} queries without judgments are fused as all judged queries together chose")
+        unjudged = count_of(loose, "query without judgments is", "queries without judgments are")
+        notes.append(f"{unjudged} fused as all judged queries together chose")
     options = [f"--method '{fusion.method}'"]
     options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
     options += ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []

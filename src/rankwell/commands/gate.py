@@ -23,12 +23,12 @@ from rankwell.experiments.requirements import (
     counted_text,
     parse_requirement,
 )
-from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results, read_summary
+from rankwell.io.result_folder import ResultFolder, is_result_folder, other_place, read_results, read_summary
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
 from rankwell.report.present import FormatOption, Output
 from rankwell.stats import MIN_QUERIES
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import refuse_blocked, remote_url, write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +211,8 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
         if is_result_folder(baseline):
             raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
         return []
+    if remote_url(baseline) is not None:
+        raise BadInput(other_place(baseline))
     if not Path(baseline).is_dir():
         lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
         raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")

@@ -4,8 +4,10 @@ import webbrowser
 from pathlib import Path
 
 from rankwell.errors import BadInput
+from rankwell.io.result_folder import other_place
 from rankwell.report.page import NAME
 from rankwell.report.present import Output
+from rankwell.store import remote_url
 
 
 def open(  # noqa: A001
@@ -20,6 +22,8 @@ def open(  # noqa: A001
     browser
         Open it; with --no-browser only its path is printed.
     """
+    if remote_url(place) is not None:
+        raise BadInput(other_place(place))
     page = place / NAME if place.is_dir() else place
     if not page.is_file():
         what = f"there is no {NAME} in {place}" if place.is_dir() else f"{place}: no such file"

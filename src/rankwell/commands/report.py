@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from rankwell.errors import BadUsage, typed
+from rankwell.errors import BadInput, BadUsage, typed
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.pages import write_report
+from rankwell.io.result_folder import other_place
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, PageOption
-from rankwell.store import is_file_name, refuse_blocked
+from rankwell.store import is_file_name, refuse_blocked, remote_url
 
 
 def report(
@@ -43,7 +44,10 @@ def report(
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
-    target = output if output is not None else Path(split_name(places[0])[1])
+    first = split_name(places[0])[1]
+    if output is None and remote_url(first) is not None:
+        raise BadInput(other_place(first))
+    target = output if output is not None else Path(first)
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         other = "is a file" if target.is_file() else "has the name of a file of another format"
         if target.is_file() or is_file_name(target):

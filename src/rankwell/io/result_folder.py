@@ -15,9 +15,9 @@ from rankwell.core.registry import Better
 from rankwell.core.tables import Summary, Unit, Values
 from rankwell.core.tables.columns import parquet, quoted
 from rankwell.documents import read_json
-from rankwell.errors import BadInput, shown
+from rankwell.errors import BadInput, count_of, shown
 from rankwell.io import connected, undamaged
-from rankwell.store import Source
+from rankwell.store import Source, remote_url
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
 MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
@@ -97,6 +97,19 @@ def is_result_folder(place: str | Path) -> bool:
     return (Path(place) / PER_QUERY).is_file()
 
 
+def other_place(place: str | Path) -> str:
+    """The message on a place that is not a folder of results: what it is, and what to name."""
+    if (url := remote_url(place)) is not None:
+        return f"{url} is an address, and results are read from folders of this machine; copy the folder here, and name the copy."
+    folder = Path(place)
+    below = sorted([*folder.glob(f"*/{PER_QUERY}"), *folder.glob(f"*/*/{PER_QUERY}")])
+    if below:
+        found = f"{place} has results in {count_of(len(below), 'folder')} below it, such as {below[0].parent}"
+        return f"{found}; name one of these, or several to compare them."
+    what = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
+    return f"{place} {what}; name a folder that a command wrote with -o."
+
+
 def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> ResultFolder:
     """The results in a folder. Raises BadInput naming any other folder, and a file that is not what the manifest states.
 
@@ -104,8 +117,7 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
     """
     folder = Path(place)
     if not is_result_folder(folder):
-        what = "is not a folder" if not folder.is_dir() else f"has no {PER_QUERY}"
-        raise BadInput(f"{place} {what}; name a folder that a command wrote with -o.")
+        raise BadInput(other_place(place))
     manifest = read_manifest(folder)
     rules, inputs, protocol = ({}, {}, "runs") if manifest is None else _rules(folder, manifest.content)
     files = None if manifest is None or not manifest.files else manifest.files

@@ -19,6 +19,8 @@ _NOUNS = {
 _OF_QUERIES = {
     "queries_missing": "missing from the run",
     "queries_unknown": "in the run without judgments",
+    "no_keywords": "without keywords",
+    "fewer_results_than_k": "with fewer results than k",
     "queries_without_relevant": "with no relevant item",
     "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
     "queries_tied": "with values that depend on the order of ties",

@@ -302,8 +302,11 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
         read_predictions(odds)
     with pytest.raises(BadInput, match="looks like predictions"):
         read_na_probs(predictions)
-    with pytest.raises(BadInput, match="looks like a run"):
+    with pytest.raises(BadInput, match=r"looks like a run \(trec\)"):
         read_questions(run)
+    both = written(tmp_path / "run.json", '{"q1": {"d1": 0.5}}')
+    with pytest.raises(BadInput, match=r"looks like a run or judgments \(json\); expected predictions"):
+        read_predictions(both)
 
 
 def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path) -> None:

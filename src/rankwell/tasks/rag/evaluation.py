@@ -11,7 +11,7 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, choos
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
@@ -175,7 +175,9 @@ def _count(builder: ResultsBuilder, name: str, queries: Sequence[str], own: Mapp
         raise NothingToEvaluate(f"{what} ({next(iter(own))!r}, {queries[0]!r}); are ids written in two ways?")
     builder.counts[name] = {QUERIES_COUNTED: len(queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}
     if missing:
-        builder.notes.append(f"{name}: {len(missing)} questions have no line, as {missing[0]!r}; nothing was retrieved for them")
+        number = count_of(len(missing), "question has", "questions have")
+        them = "it" if len(missing) == 1 else "them"
+        builder.notes.append(f"{name}: {number} no line, as {missing[0]!r}; nothing was retrieved for {them}")
     if unknown:
         builder.notes.append(f"{name}: {len(unknown)} questions have no gold passages, as {unknown[0]!r}, and are ignored")
 

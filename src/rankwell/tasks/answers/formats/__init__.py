@@ -26,6 +26,7 @@ _MEANT = {
     "na-probs": "no-answer probabilities",
     "retrieved": "retrieved documents",
 }
+_RANKINGS = {"run": "a run", "judgments": "judgments"}
 
 
 @dataclass(frozen=True)
@@ -236,10 +237,13 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
             return BadInput(f"{what}; exchange the two files, or name the format of this one.")
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
-        for entry in map(FORMATS.__getitem__, FORMATS):
-            if entry.holds in ("run", "judgments") and entry.confidence(head) >= 0.5:
-                kind = "a run" if entry.holds == "run" else "judgments"
-                return BadInput(f"{content.name}: this looks like {kind} ({entry.name}); expected {_MEANT[holds]}.")
+        likely = [(entry.confidence(head), entry) for entry in map(FORMATS.__getitem__, FORMATS) if entry.holds in _RANKINGS]
+        most = max(confidence for confidence, _ in likely)
+        if most >= 0.5:
+            best = [entry for confidence, entry in likely if confidence == most]
+            # Both may have the same form, as in JSON.
+            kinds = " or ".join(words for kind, words in _RANKINGS.items() if any(entry.holds == kind for entry in best))
+            return BadInput(f"{content.name}: this looks like {kinds} ({best[0].name}); expected {_MEANT[holds]}.")
     names = ", ".join(entry.name for entry in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     seen = f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from rankwell import report
+from rankwell.errors import count_of
 from rankwell.report.present import FormatOption, Output
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import read_annotations
@@ -115,7 +116,7 @@ def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list
         if one.group != two.group or not {one, two} & undeclared or not _is_near(fold(one.label), fold(two.label)):
             continue
         rare, common = sorted((one, two), key=lambda entry: (uses[entry], entry.label))
-        message = f"is nearly {common.label!r} ({uses[common]} clips); write one of them"
+        message = f"is nearly {common.label!r} ({count_of(uses[common], 'clip')}); write one of them"
         found.append(LintFinding("near-duplicate", *rare, uses[rare], message))
     return found
 
