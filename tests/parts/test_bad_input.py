@@ -421,6 +421,20 @@ def test_a_dry_run_shows_the_costs_and_that_the_output_would_be_refused(room: Ro
     assert files("two") == before
 
 
+@pytest.mark.parametrize("job", ["encode"])
+def test_a_dry_run_of_an_encoding_says_what_becomes_of_vectors_that_are_there(room: Room, job: str):
+    Path("two").mkdir()
+    Path("two/found.manifest.json").write_text("{}")
+
+    code, shown, error = typed(*(word.format("two") for word in room.words), "--dry-run")
+    assert (code, shown.startswith("parts ")) == (0, True)
+    assert "without --dry-run this is refused: two/found.manifest.json exists" in error
+
+    code, shown, error = typed(*(word.format("one") for word in room.words), "--dry-run")
+    assert (code, shown.startswith("parts ")) == (0, True)
+    assert "one/found.npy is there: without --dry-run this encodes nothing where it was made from these texts" in error
+
+
 @pytest.mark.parametrize("job", ["search"])
 @pytest.mark.parametrize("k", [25, 35, 200])
 def test_k_beyond_a_shard_and_beyond_all_gives_the_bytes_of_one_process(room: Room, job: str, k: int):

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rankwell.errors import BadUsage, Unfinished, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, refusal
 from rankwell.parts.machines import mixture_text
 from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, Output, OutputPath, Progress
@@ -81,7 +82,11 @@ def encode_file(
     if parts.mixed and not parts.is_used:
         what = f"{flag('--mixed')}: one process is one machine"
         raise BadUsage(f"{what}; name the {flag('--work')} folder with the parts, or leave it out.")
-    refuse_foreign(output, IDS_BESIDE, [texts, *filter(None, [options.fit])], overwrite=overwrite or output.exists())
+    inputs = [texts, *filter(None, [options.fit])]
+    refused = refusal(parts, partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()))
+    if parts.dry_run and output.exists() and not overwrite:
+        made = "made from these texts in this way, and refuses it otherwise"
+        refused += (f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where it was {made}",)
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
         content = content or encoder_texts(texts, options)
@@ -97,7 +102,8 @@ def encode_file(
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
     chosen = {each.name: getattr(options, each.name) for each in fields(EncodeOptions)}
-    return carry_out("encode", {**chosen, **places}, parts, "rankwell encode", progress, _write, mixed=parts.mixed)
+    outcome = carry_out("encode", {**chosen, **places}, parts, "rankwell encode", progress, _write, mixed=parts.mixed)
+    return outcome._replace(notes=(*refused, *outcome.notes))
 
 
 def _written(
