@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rankwell.errors import BadInput, count_of, flag, printable
+from rankwell.errors import BadInput, count_of, flag, printable, typed
 from rankwell.parts import PartMachine
 
 
@@ -55,7 +55,7 @@ def refuse_mixture(place: str, machines: Sequence[PartMachine]) -> None:
     names = traits_that_differ(machines[:2])
     (first, one), (second, other) = ((each.parts[0], machine_text(each, names)) for each in machines[:2])
     what = f"part {first} was made with {one}, part {second} with {other}; bytes may differ"
-    advice = f"Compute the parts of one machine as the others (rankwell part {place} --status lists them)"
+    advice = f"Compute the parts of one machine as the others ({typed('rankwell', 'part', place, '--status')} lists them)"
     raise BadInput(
         f"{place}: {what}. {advice}, or {flag('--mixed', True)}, which accepts both: no one machine can make such a file again."
     )
