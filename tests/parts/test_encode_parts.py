@@ -67,7 +67,7 @@ def test_the_function_goes_on_with_the_work_folder_of_the_command_whatever_the_e
     with pytest.raises(rankwell.Unfinished):
         rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), executor="array", **MODEL)
 
-    assert rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), memory="1G", **MODEL).n == 250
+    assert rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), **MODEL).n == 250
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
