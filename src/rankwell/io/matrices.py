@@ -130,7 +130,7 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
     raw, whole = first_bytes(source.packed)
     if not raw:
         raise BadInput("the file is empty; expected vectors or scores.")
-    head = Head(source.name, raw, whole=whole, path=source.path if holds == "scores" else source.file)
+    head = Head(source.name, raw, whole=whole, path=lambda: source.path if holds == "scores" else source.file)
     return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 

@@ -29,7 +29,7 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
     sources = [Source(file) for file in files]
     entry = shards_format(sources, run_format, request)
     shards, progress, request = list[Hits](), request.progress, replace(request, progress=None)
-    sizes = [source.file.stat().st_size if source.file else 0 for source in sources]
+    sizes = [source.size for source in sources]
     for number, source in enumerate(sources):
         shards.append(shard_hits(source, entry, judgments, request))
         if progress is not None:

@@ -15,15 +15,14 @@ from rankwell.store.drafts import (
     write_text,
     writing_to,
 )
+from rankwell.store.heads import Head, first_bytes
 from rankwell.store.places import (
     STDIN,
-    Head,
     Source,
     decode_id,
     encode_id,
     exists,
     file_states,
-    first_bytes,
     refuse_irregular,
     remote_url,
     shard_files,

@@ -5,44 +5,25 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store.compression import Unpacked, zstd_pieces
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive (or a spreadsheet); unpack it, or save it as CSV",
-    b"BZh91AY&SY": "compressed with bzip2; unpack it first (bunzip2)",
-    b"\xfd7zXZ": "compressed with xz; unpack it first (unxz)",
-    b"\x04\x22\x4d\x18": "compressed with lz4; unpack it first (lz4 -d), or save it as JSON from ranx",
-    b"7z\xbc\xaf": "a 7-Zip archive; unpack it first",
-    b"SQLite format 3": "an SQLite database; export the table as CSV or Parquet",
-    b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
-    b"ARROW1": "an Arrow (Feather) file; save it as Parquet",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-    b"\x1f\x8b": "compressed with gzip; unpack it first (gunzip)",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first (unzstd)",
-    **dict.fromkeys(
-        (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"),
-        "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with numpy.save",
-    ),
-}
-
-
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
 
 _MOST_PIPED = 1 << 32
-# So much is looked at for the end of the first lines.
-_HEAD, _LONGEST = 1 << 16, 1 << 26
+_SMALL = 1 << 20
+"""Bytes of an object that is fetched at once, rather than its beginning first."""
+HEAD = 1 << 16
+"""Bytes at the beginning that usually determine a format."""
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
 _BESIDE = (".ids.txt", ".ids.json")
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
@@ -107,6 +88,7 @@ class Source:
 
     known_digest: str = ""
     rows: tuple[int, int] | None = None
+    _url: str = ""
 
     def __init__(self, place: str | Path) -> None:
         if not str(place):
@@ -136,17 +118,29 @@ class Source:
         """The file on disk, compressed or not; None for standard input and pipes. An object is fetched when it is needed."""
         return _remote().fetch(self._url)
 
+    @property
+    def size(self) -> int:
+        """Bytes as they lie on disk or at a remote place, or came through a pipe."""
+        if self._url and "file" not in vars(self):
+            return _remote().existing(self._url).size
+        return len(self._piped) if self.file is None else self.file.stat().st_size
+
+    @property
+    def far(self) -> str:
+        """The address of a large object that has not been fetched; empty for all others, whose file is as good as there."""
+        return self._url if self._url and "file" not in vars(self) and self.size > _SMALL else ""
+
     @cached_property
     def compression(self) -> str:
         """`gzip`, `zstd` or the empty text."""
-        with self._raw() as stream:
+        with self._raw(begin=True) as stream:
             first = stream.read(4)
         return "gzip" if first[:2] == _GZIP else "zstd" if first == _ZSTD else ""
 
     @cached_property
     def marked(self) -> bool:
         """Whether the content begins with a UTF-8 byte order mark, which is not read as content."""
-        with self._content() as stream:
+        with self._content(begin=True) as stream:
             return stream.read(3) == _MARK
 
     @property
@@ -159,7 +153,10 @@ class Source:
         """The file whose bytes, from one place to another, or to its end, are the content itself; None as for `path`."""
         return None if self.path is None else (self.path, 0, None)
 
-    def _raw(self) -> io.BytesIO | io.BufferedReader:
+    def _raw(self, *, begin: bool = False) -> io.BytesIO | io.BufferedReader:
+        """The file as it lies there. begin: only its first bytes are needed, for which no object is fetched."""
+        if begin and self.far:
+            return io.BufferedReader(_remote().begun(self._url, HEAD + 1), HEAD)
         if self.file is None:
             return io.BytesIO(self._piped)
         try:
@@ -168,16 +165,19 @@ class Source:
             raise BadInput(f"{self.name} cannot be opened ({error.strerror}); check who may read it.") from error
 
     @contextmanager
-    def open(self) -> Generator[BinaryIO]:
-        """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data ends early or is damaged."""
-        with self._content() as stream:
+    def open(self, *, begin: bool = False) -> Generator[BinaryIO]:
+        """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data ends early or is damaged.
+
+        begin: only the first bytes are needed, for which no object is fetched.
+        """
+        with self._content(begin=begin) as stream:
             if self.marked:
                 stream.read(len(_MARK))
             yield stream
 
     @contextmanager
-    def _content(self) -> Generator[BinaryIO]:
-        with self._raw() as raw:
+    def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
+        with self._raw(begin=begin) as raw:
             if self.compression == "gzip":
                 # These modules, and those for writing below, are loaded when they are needed: a small plain file is read sooner.
                 import gzip
@@ -195,8 +195,7 @@ class Source:
                 yield raw
 
     def _unpacked(self, pieces: Iterator[bytes]) -> io.BufferedReader:
-        packed = len(self._piped) if self.file is None else self.file.stat().st_size
-        return io.BufferedReader(Unpacked(pieces, packed, self.name), 1 << 20)
+        return io.BufferedReader(Unpacked(pieces, self.size, self.name), 1 << 20)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines of the content that are not blank, with their numbers from 1."""
@@ -208,14 +207,14 @@ class Source:
         with self.open() as stream:
             return stream.read()
 
-    def head(self, size: int = _HEAD) -> bytes:
+    def head(self, size: int = HEAD) -> bytes:
         """The first bytes of the content, decompressed, for telling formats apart."""
-        with self.open() as stream:
+        with self.open(begin=True) as stream:
             return stream.read(size)
 
     def packed(self, size: int) -> bytes:
         """The first bytes as they lie on disk, compressed or not."""
-        with self._raw() as stream:
+        with self._raw(begin=True) as stream:
             return stream.read(size)
 
     def digest(self) -> str:
@@ -343,75 +342,3 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
         names = [f"{each.name}/" if each.is_dir() else each.name for each in Path(place).iterdir()] if is_folder else []
         return f"{place}".rstrip("/") or "/", sorted(names, key=os.fsencode)
     return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
-
-
-def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:
-    """So many bytes, and whether they are all; more where a header of many columns, or the row behind it, is longer than that."""
-    raw = read(size + 1)
-    while _HEAD <= size < len(raw) and size < _LONGEST and b"\0" not in raw and raw.count(b"\n") < 2:
-        if raw.lstrip()[:1] in b"[{":
-            break
-        size *= 8
-        raw = read(size + 1)
-    return raw[:size], len(raw) <= size
-
-
-def _counts(line: bytes) -> bool:
-    return bool(line.strip()) and not line.startswith(b"#")
-
-
-class Head:
-    """The first bytes of a source, which determine its format; whether they are the `whole`, and the plain file's path."""
-
-    def __init__(self, name: str, raw: bytes, *, whole: bool, path: Path | None = None) -> None:
-        self.name, self.raw, self.whole, self.path = name, raw, whole, path
-
-    @classmethod
-    def of(cls, source: Source, size: int = _HEAD) -> Self:
-        """The head of a source. Raises BadInput where it is empty."""
-        raw, whole = first_bytes(source.head, size)
-        if not raw.strip():
-            raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(source.name, raw, whole=whole, path=source.path)
-
-    @cached_property
-    def skipped(self) -> int:
-        """Number of blank lines and of lines that begin with `#` before the first other one."""
-        return next((number for number, line in enumerate(self._complete()) if _counts(line)), 0)
-
-    def _complete(self) -> list[bytes]:
-        parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        return parts if self.whole or len(parts) == 1 else parts[:-1]
-
-    @cached_property
-    def lines(self) -> list[bytes]:
-        """The lines that are there to their end, without line ends, blank lines and lines that begin with `#`."""
-        return list(filter(_counts, self._complete()))
-
-    @cached_property
-    def fields(self) -> list[list[bytes]]:
-        """The white-space-separated fields of the first lines, twenty at most."""
-        return [line.split() for line in islice(filter(_counts, self._complete()), 20)]
-
-    @cached_property
-    def text(self) -> str:
-        """The bytes as text without white space at the beginning."""
-        return self.raw.decode("utf-8", "replace").lstrip()
-
-    @property
-    def seen(self) -> str:
-        """The beginning, for messages: 60 characters, escaped."""
-        return repr(self.text[:60])
-
-    def refuse_foreign(self, *, binary: bool = False) -> None:
-        """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if `binary`; also for web pages."""
-        for mark, what in _FOREIGN.items():
-            if self.raw.startswith(mark):
-                raise BadInput(f"{self.name} is {what}.")
-        if self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml")):
-            raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
-        zero = self.raw.find(b"\0", 0, 4096)
-        if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
-            line = self.raw.count(b"\n", 0, zero) + 1
-            found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
-            raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")

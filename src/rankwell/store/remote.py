@@ -9,6 +9,7 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -93,10 +94,13 @@ def read_pieces(seen: Object, start: int, stop: int) -> Iterator[bytes]:
 
 
 class RangeStream(io.RawIOBase):
-    """An object as a file: what is read of it is one range, and nothing else comes. Raises as `read_range`."""
+    """An object as a file: what is read of it is one range, and nothing else comes. Raises as `read_range`.
 
-    def __init__(self, seen: Object) -> None:
-        self._seen, self._at = seen, 0
+    begun: the first bytes, where they are known.
+    """
+
+    def __init__(self, seen: Object, begun: bytes = b"") -> None:
+        self._seen, self._at, self._begun = seen, 0, begun
 
     def readable(self) -> bool:
         """Always."""
@@ -114,10 +118,21 @@ class RangeStream(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         """Fills the buffer, as far as the object goes."""
         stop = min(self._at + len(buffer), self._seen.size)
-        found = read_range(self._seen, self._at, stop)
+        found = self._begun[self._at : stop] or read_range(self._seen, self._at, stop)
         buffer[: len(found)] = found
         self._at += len(found)
         return len(found)
+
+
+def begun(url: str, size: int) -> RangeStream:
+    """An object to read from its beginning, so many bytes of which come at once, and are kept. Raises as `existing`."""
+    seen = existing(url)
+    return RangeStream(seen, _beginning(seen, size))
+
+
+@lru_cache(maxsize=64)
+def _beginning(seen: Object, size: int) -> bytes:
+    return read_range(seen, 0, min(size, seen.size))
 
 
 def fetch(url: str, *, anew: bool = False) -> Path:

@@ -79,8 +79,8 @@ class SourceRange(Source):
         return None if self.file is None or self.marked or self.rows is not None else (self.file, *self._span)
 
     @contextmanager
-    def _content(self) -> Generator[BinaryIO]:
-        with self._raw() as raw:
+    def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
+        with self._raw(begin=begin) as raw:
             if self.rows is not None:
                 yield raw
                 return

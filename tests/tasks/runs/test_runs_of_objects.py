@@ -1,14 +1,17 @@
 """Runs and judgments in a bucket, evaluated in parts: the result of one process, from objects that have not changed."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 import rankwell
 from buckets import Bucket, bucket
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.store import remote
+from rankwell.parts.running import compute_part
+from rankwell.store import places, remote
+from rankwell.store.places import HEAD
 
 QUERIES, FILES = 12, 3
 
@@ -57,3 +60,66 @@ def test_an_object_is_not_divided_and_one_that_has_changed_is_refused(files: Pat
     remote.forget()
     with pytest.raises(BadUsage, match=r"s3://bucket/runs/0\.run has changed"):
         rankwell.evaluate(files / "qrels.txt", "s3://bucket/runs/0.run", ["AP"], **options)
+
+
+def long_rows(shard: int) -> list[tuple[str, str, float]]:
+    """Rows of all queries, most of items without judgments; right items are among the first."""
+    return [
+        (f"q{query}", f"d{item}", round(item % 3 + 1 / (item + 2), 6))
+        for query in range(QUERIES)
+        for item in range(shard, 2400, FILES)
+    ]
+
+
+def lines_of(rows: list[tuple[str, str, float]]) -> bytes:
+    ordered = sorted(rows, key=lambda row: (row[0], -row[2]))
+    return "".join(f"{query} Q0 {item} 1 {score} t\n" for query, item, score in ordered).encode()
+
+
+def columns_of(rows: list[tuple[str, str, float]]) -> bytes:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("fsspec")
+    columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    columns["text"] = [f"{row * 7919 % 10007:09}" * 40 for row in range(len(rows))]
+    parquet.write_table(pa.table(columns), found := pa.BufferOutputStream(), compression="none", use_dictionary=False)
+    return found.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write", "most"),
+    [
+        (".run", lines_of, HEAD + 1),
+        (".run.gz", lambda rows: gzip.compress(lines_of(rows), 0), 1 << 20),
+        (".parquet", columns_of, 2 << 20),
+    ],
+)
+def test_whoever_plans_and_merges_reads_the_beginning_of_large_objects(
+    files: Path, s3: Bucket, monkeypatch: pytest.MonkeyPatch, suffix: str, write, most: int
+):
+    monkeypatch.setattr(places, "_SMALL", HEAD)
+    (files / "long").mkdir()
+    for shard in range(FILES):
+        content = write(long_rows(shard))
+        (files / "long" / f"{shard}{suffix}").write_bytes(content)
+        s3.put(f"long/{shard}{suffix}", content)
+    options = {"intervals": "none", "executor": "array", "shards": 2}
+    s3.reads.clear()
+
+    def evaluated(work: Path) -> Results:
+        return rankwell.evaluate("s3://bucket/qrels.txt", "s3://bucket/long/", ["AP", "P@5"], **options, work=str(work))
+
+    for work in ("work", "work/second"):
+        with pytest.raises(Unfinished):
+            evaluated(files / "work")
+        remote.forget()
+        assert len(content) > most or suffix == ".run.gz"  # a mebibyte is unpacked at a time
+        assert all(s3.bytes_read(f"long/{shard}{suffix}") <= most for shard in range(FILES))
+        for index in range(2):
+            compute_part(files / work, index)
+        remote.forget()
+        s3.reads.clear()
+    found = evaluated(files / "work")
+
+    assert all(s3.bytes_read(f"long/{shard}{suffix}") <= most for shard in range(FILES))
+    alone = rankwell.evaluate(files / "qrels.txt", files / "long", ["AP", "P@5"], intervals="none")
+    assert all_of(found) == all_of(alone)

@@ -28,9 +28,9 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infin
 
 def sniff_vectors(head: Head) -> float:
     """Confidence that a Parquet file has a column of vectors."""
-    if head.path is None:
+    if head.table is None:
         return 0.0
-    return 0.9 if any(map(_LISTS.fullmatch, glimpse(head.path).types.values())) else 0.3
+    return 0.9 if any(map(_LISTS.fullmatch, glimpse(head.table).types.values())) else 0.3
 
 
 def read_vectors(source: Source, request: Request) -> Embeddings:

@@ -15,7 +15,7 @@ from rankwell.core.catalogue import suggest
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
-from rankwell.io import connected, first_line, undamaged
+from rankwell.io import connected, first_line, remote_tables, undamaged
 from rankwell.io.column_tables.plain_files import on_disk, plain_path
 from rankwell.io.formats import Request
 from rankwell.store import Head, Source
@@ -40,10 +40,24 @@ class Glimpse(NamedTuple):
     scores: tuple[Any, ...]
 
 
-def glimpse(path: Path) -> Glimpse:
-    """Names and types of the columns, and a few scores. Raises BadInput for a damaged file."""
-    state = path.stat()
-    return _glimpse(path, state.st_mtime_ns, state.st_size)
+def glimpse(place: Path | str) -> Glimpse:
+    """Names and types of the columns, and a few scores, of a file or an object. Raises BadInput for a damaged one."""
+    if isinstance(place, str):
+        from rankwell.store.remote import existing
+
+        return _glimpse_far(existing(place))
+    state = place.stat()
+    return _glimpse(place, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _glimpse_far(seen: Any) -> Glimpse:
+    """The same of an object, by ranges."""
+    from rankwell.store.file_system import file_name
+
+    with undamaged(f"{seen.url}: "), connected() as session:
+        remote_tables()
+        return glimpse_of(session, file_name(seen.url))
 
 
 @lru_cache(maxsize=8)
@@ -95,7 +109,7 @@ class Dialect:
     def names(self, head: Head) -> list[str]:
         """The names of the columns as far as the head shows them; none where the content is of another kind."""
         if self.name == "parquet":
-            return list(glimpse(head.path).types) if head.path and head.raw.startswith(b"PAR1") else []
+            return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
         if self.name == "jsonl":
             return list(dict.fromkeys(key for record in records(head) for key in record))
         return _split(head, self.delimiter(head))[0] if head.lines else []
@@ -111,7 +125,7 @@ class Dialect:
 
     def sniff(self, head: Head, holds: Holds) -> float:
         """Confidence that a file is a table of this kind that holds the expected data."""
-        if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.path is None:
+        if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self.names(head)
         return likelihood(names, holds, whole=self._whole(head, names)) if len(names) > 1 else 0.0
@@ -122,7 +136,7 @@ class Dialect:
         if score is None:
             return False
         if self.name == "parquet":
-            return head.path is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.path).scores)
+            return head.table is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores)
         if self.name == "jsonl":
             return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
         rows = _split(head, self.delimiter(head))[1:]

@@ -145,7 +145,7 @@ def _results(
     sources = sources_of(inputs.judgments, places)
     for source in sources.values():
         source.known_digest = digests.get(source.name, "")
-    sizes = [each.file.stat().st_size for name, each in sources.items() if name in inputs.runs and each.file]
+    sizes = [each.size for name, each in sources.items() if name in inputs.runs]
     if len(set(sizes)) < len(sizes):
         from rankwell.evaluation.mistakes import copies
 
