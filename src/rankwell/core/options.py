@@ -277,8 +277,9 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its name, in the command's order."""
     about, texts = _described(function)
     for hint in get_type_hints(function).values():
-        if is_dataclass(hint):
-            texts |= _described(hint)[1]
+        if isinstance(hint, type) and is_dataclass(hint):
+            for each in filter(is_dataclass, reversed(hint.__mro__)):
+                texts |= _described(each)[1]
     known = arguments_of(function)
     texts = {each.name: _COMMON_TEXTS[each.name] for each in known if each.name in _COMMON_TEXTS} | texts
     order = {each.name: place for place, each in enumerate(known)}

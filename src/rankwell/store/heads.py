@@ -67,7 +67,7 @@ class Head:
 
     @cached_property
     def path(self) -> Path | None:
-        """The plain file, for formats that the first bytes do not tell apart; an object is fetched for it."""
+        """The plain file, for formats that the first bytes do not distinguish; an object is fetched for it."""
         return self._path()
 
     @property
