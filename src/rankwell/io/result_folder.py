@@ -106,6 +106,10 @@ def other_place(place: str | Path) -> str:
     if below:
         found = f"{place} has results in {count_of(len(below), 'folder')} below it, such as {below[0].parent}"
         return f"{found}; name one of these, or several to compare them."
+    manifest = read_manifest(folder)
+    if manifest is not None and manifest.files and PER_QUERY not in manifest.files:
+        found = f"{place} has tables, such as {next(iter(manifest.files))}, and no values of single queries"
+        return f"{found}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers -o` write it."
     what = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
     return f"{place} {what}; name a folder that a command wrote with -o."
 

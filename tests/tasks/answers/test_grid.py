@@ -750,3 +750,20 @@ def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monk
     names = {name for cell in read_experiment("grid.toml").cells for name in cell.parameters}
     assert names == {"k_retriever", "threshold", "top"}
     sys.modules.pop("my_system")
+
+
+def test_the_folder_of_a_grid_is_one_of_tables_for_whoever_needs_values_of_queries(
+    world: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
+    from rankwell import cli
+
+    (tmp_path / "n1.json").write_text(json.dumps({"q1": "The sky", "q2": "Moss"}))
+    path = world('@[[system]]\nname = "old"\npredictions = "n{right}.json"\nparameters = { right = [1] }\n')
+    codes = list[int]()
+
+    for words in (["answers", "grid", str(path), "-o", "out"], ["report", "out"], ["power", "out"], ["compare", "out"]):
+        monkeypatch.setattr("sys.argv", ["rankwell", *words])
+        codes.append(cli.main())
+
+    assert codes == [0, 2, 2, 2]
+    assert capsys.readouterr().err.count("out has tables, such as results.csv, and no values of single queries; name a") == 3
