@@ -143,7 +143,9 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str],
     finished = run(*words, "--executor", "processes:1")
 
     assert unfinished.returncode == 5
-    assert f"{parts - 1} of {parts} parts are missing: {slurm_ranges(range(1, parts))}; submit them" in unfinished.stderr
+    verb, them = ("is", "it") if parts == 2 else ("are", "them")
+    missing = f"{parts - 1} of {parts} parts {verb} missing: {slurm_ranges(range(1, parts))}; submit {them}"
+    assert missing in unfinished.stderr
     assert finished.returncode == 0, finished.stderr
     assert before
     assert {path: done()[path] for path in before} == before
