@@ -14,6 +14,7 @@ import pytest
 
 from rankwell.errors import BadInput
 from rankwell.io import columns, files, matrices
+from rankwell.store import Head, Source
 
 QRELS = "1 0 a 1\n2 0 b 1\n"
 LONG = 5 << 20
@@ -198,3 +199,33 @@ def test_a_long_text_may_be_the_first(tmp_path: Path, length: int):
     file.write_text("".join(json.dumps({"_id": name, "text": "x" * n}) + "\n" for name, n in (("a", length), ("b", 2))))
 
     assert {name: len(text) for name, text in files.read_texts(file).texts.items()} == {"a": length, "b": 2}
+
+
+@pytest.mark.parametrize("form", ["{}\n{}\n", "[{}, {}]"])
+@pytest.mark.parametrize("keys", [("id", "text"), ("text", "id"), ("title", "_id", "text"), ("docid", "url", "body")])
+def test_a_long_text_may_be_anywhere_in_the_first_object(tmp_path: Path, keys: tuple[str, ...], form: str):
+    file = tmp_path / "documents.jsonl"
+    rows = [{key: name if "id" in key else "x" * 70_000 for key in keys} for name in "ab"]
+    file.write_text(form.format(*map(json.dumps, rows)))
+
+    assert set(files.read_texts(file).texts) == {"a", "b"}
+    assert files.read_column(f"{file}:{keys[1]}") == [row[keys[1]] for row in rows]
+
+
+def test_judgments_may_have_a_long_text_in_the_first_object(tmp_path: Path):
+    file = tmp_path / "judgments.jsonl"
+    rows = [{"passage": "x" * 700_000, "query": "q", "item": item, "grade": 1} for item in "ab"]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    assert files.read_judgments(file).to_dict() == {"q": {"a": 1.0, "b": 1.0}}
+
+
+def test_an_object_that_never_ends_is_read_no_further_than_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("rankwell.store.heads._LONGEST_OBJECT", 1 << 17)
+    file = tmp_path / "documents.jsonl"
+    file.write_text('{"text": "' + "x" * 2_000_000 + '", "id": "a"}\n')
+    head = Head.of(Source(file))
+
+    assert head.with_record is head
+    with pytest.raises(BadInput, match=r"documents\.jsonl:1: .*the first object of JSON is not complete, or longer than 32 MiB"):
+        files.read_texts(file)

@@ -23,6 +23,7 @@ _MEANT: dict[str, str] = (
     {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"} | {"scores": "a matrix of scores"}
 )
 SURE = 0.9  # of content that no other format claims
+LIKELY = 0.8  # of content that hardly any other format claims
 
 
 class ReadWarnings(NamedTuple):
@@ -172,6 +173,8 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
         return [(entry.confidence(head), entry) for entry in certain or entries]
 
     found = _scored(FORMATS.own)
+    if not any(sure >= LIKELY for sure, _ in found) and head.with_record is not head:
+        return scored(head.with_record, holds)
     if not any(sure >= 0.5 for sure, _ in found):
         found += _scored(FORMATS.foreign)
     return sorted((each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name))
@@ -283,4 +286,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     if fitting:
         return fitting[0][1]
     known = ", ".join(_names(holds))
+    if head.ends_within_object() and head.with_record is head:
+        what = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
+        raise BadInput(f"{what}; correct or shorten it.")
     raise BadInput(f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {known}; convert it, or name the format.")

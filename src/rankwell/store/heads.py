@@ -1,5 +1,6 @@
 """The first bytes of sources, which determine their formats."""
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
@@ -27,8 +28,9 @@ _FOREIGN = {
         "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with numpy.save",
     ),
 }
-_LONGEST = 1 << 26
-"""So much is looked at for the end of the first lines."""
+_LONGEST, _LONGEST_OBJECT = 1 << 26, 1 << 25
+"""So much is looked at for the end of the first lines, and of the first object of JSON."""
+_OBJECT = re.compile(r"\[?\s*(?=\{)")
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = HEAD) -> tuple[bytes, bool]:
@@ -49,13 +51,20 @@ def _counts(line: bytes) -> bool:
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`.
 
-    path: gives that of the plain file. far: the address of an object that has not been fetched.
+    path: gives that of the plain file. far: the address of an object that has not been fetched. source: of which more can be read.
     """
 
     def __init__(
-        self, name: str, raw: bytes, *, whole: bool, path: Callable[[], Path | None] = lambda: None, far: str = ""
+        self,
+        name: str,
+        raw: bytes,
+        *,
+        whole: bool,
+        path: Callable[[], Path | None] = lambda: None,
+        far: str = "",
+        source: Source | None = None,
     ) -> None:
-        self.name, self.raw, self.whole, self._path, self.far = name, raw, whole, path, far
+        self.name, self.raw, self.whole, self._path, self.far, self._source = name, raw, whole, path, far, source
 
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
@@ -63,7 +72,32 @@ class Head:
         raw, whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(source.name, raw, whole=whole, path=lambda: source.path, far=source.far)
+        return cls(source.name, raw, whole=whole, path=lambda: source.path, far=source.far, source=source)
+
+    @cached_property
+    def with_record(self) -> "Head":
+        """The head as far as the end of the first object of JSON; itself where it has that, or where 32 MiB do not."""
+        longer = self
+        while not longer.whole and longer.ends_within_object():
+            if self._source is None or len(longer.raw) >= _LONGEST_OBJECT:
+                return self
+            longer = Head.of(self._source, 8 * len(longer.raw))
+        return longer
+
+    def ends_within_object(self) -> bool:
+        """Whether the text, or the list that it is, begins with an object of JSON that goes on behind its end."""
+        import json
+
+        start = _OBJECT.match(self.text)
+        if start is None:
+            return False
+        try:
+            json.JSONDecoder().raw_decode(self.text, start.end())
+        except ValueError:
+            return True
+        except RecursionError:
+            return False
+        return False
 
     @cached_property
     def path(self) -> Path | None:

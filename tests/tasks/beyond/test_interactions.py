@@ -19,6 +19,7 @@ FORMS = {
     "ratings.csv": "userId,movieId,rating,timestamp\nu1,a,4.0,964982703\nu1,b,0.5,964981247\nu2,a,2.0,964982224\n",
     "pairs.csv": "user,item\nu1,a\nu1,b\nu2,a\nu1,a\n",
     "pairs.jsonl": '{"user": "u1", "item": "a"}\n{"user": "u1", "item": "b"}\n{"user": "u2", "item": "a"}\n',
+    "ratings.dat": "u1::a::5::978300760\nu1::b::0.5::978302109\nu2::a::3::978301968\nu2::b::0::978300275\nu1::a::1::978300760\n",
     "qrels.txt": "u1 0 a 1\nu1 0 b 2\nu2 0 a 1\nu2 0 b 0\n",
 }
 
@@ -79,6 +80,45 @@ def test_a_later_line_of_another_length_is_named(tmp_path: Path):
 
     with pytest.raises(BadLine, match=r"seen\.txt:20001: 'u2 a b' has 3 fields.*`user item`"):
         popularity(tmp_path / "seen.txt")
+
+
+def test_lines_of_a_user_and_all_of_its_items_are_read_and_said_to_be(tmp_path: Path):
+    (tmp_path / "train.txt").write_text("0 2 3\n1 2\n2\n3 5 4 6 2\n")
+
+    counts, notes = popularity(tmp_path / "train.txt", "23")
+
+    assert counts == [3, 1]
+    assert f"{tmp_path}/train.txt: each line is read as a user and all of its items, as LightGCN's" in notes
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("0 2 3\n1 2\n" + "".join(f"{user} 2\n" for user in range(2, 30_000)) + "7 4\n", "30001: user '7' already has line 8"),
+        ("0 2 3\n1 2\n" + "".join(f"{user} 2\n" for user in range(2, 30_000)) + "30000 x\n", "30001: 'x'; expected integers"),
+        ("1::Jumanji::Adventure\n", "1: '1::Jum.*expected user::item::rating::timestamp"),
+        ("1::2::5\n", "expected user::item::rating::timestamp"),
+        ("1::2::5::978300760\n1::3::five::978300760\n", r"seen\.dat:2: '1::3::five::978300760'; expected user::item"),
+    ],
+)
+def test_a_line_of_another_form_is_named(lines: str, message: str, tmp_path: Path):
+    (tmp_path / "seen.dat").write_text(lines)
+
+    with pytest.raises(BadLine, match=message):
+        popularity(tmp_path / "seen.dat")
+
+
+def test_ids_may_hold_colons(tmp_path: Path):
+    (tmp_path / "qrels.txt").write_text("u1 0 std::vector::push 1\nu2 0 std::vector::push 1\n")
+
+    assert (
+        rw.evaluate_beyond(
+            {"run": {"u": ["std::vector::push"]}}, "Popularity", interactions=tmp_path / "qrels.txt", intervals="none"
+        )
+        .summary[0]
+        .mean
+        == 2
+    )
 
 
 def test_judgments_need_grades_as_before(tmp_path: Path):
