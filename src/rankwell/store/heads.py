@@ -51,7 +51,7 @@ def _counts(line: bytes) -> bool:
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`.
 
-    path: gives that of the plain file. far: the address of an object that has not been fetched. source: of which more can be read.
+    path: gives that of the plain file. far: the address of an object that has not been fetched. source: from which more is read.
     """
 
     def __init__(

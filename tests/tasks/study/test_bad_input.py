@@ -253,3 +253,21 @@ def test_a_download_is_of_its_study_after_a_run_was_added_and_in_a_copy_of_the_f
 
     assert run("study judge study --collect file.jsonl", monkeypatch) == 0
     assert run("study judge copy --collect file.jsonl", monkeypatch) == 0
+
+
+def test_a_download_that_is_older_than_the_journal_does_not_replace_its_judgments(
+    world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    study = pool_study(world)
+    query, item = lease_batch(read_study(study), "ann").pairs[0]
+    append_lines(read_study(study), [JournalLine("2026-01-02T00:00:00.000Z", "ann", query, item, 3.0)])
+    lines = [_line(study), _line(study, 1), _line(study, time="2026-01-03T00:00:00.000Z", grade=1)]
+    (world / "file.jsonl").write_text("\n".join(lines))
+
+    assert run("study judge study --collect file.jsonl", monkeypatch) == 0
+    assert (
+        "2 lines of ann read from file.jsonl\n1 line is older than a judgment of its item in the journal"
+        in capsys.readouterr().err
+    )
+    lines = read_journals(read_study(study)).lines
+    assert [(line.item == item, line.grade) for line in lines] == [(True, 3.0), (False, 2.0), (True, 1.0)]

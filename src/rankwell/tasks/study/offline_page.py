@@ -36,11 +36,15 @@ class OfflinePage(NamedTuple):
 
 
 class CollectedLines(NamedTuple):
-    """The outcome of merging a file: the judge, the lines that were new, those known before, and notes."""
+    """The outcome of merging a file: the judge, the lines that were new, those known before, those left out, and notes.
+
+    older: new ones that answer an item that the judge has answered later elsewhere.
+    """
 
     judge: str
     new: int
     known: int
+    older: int
     notes: Sequence[str]
 
 
@@ -83,6 +87,8 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
 def collect_judgments(study: Study, place: str) -> CollectedLines:
     """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the same file again adds none.
 
+    Answers to items that the journal answers later are left out.
+
     Raises BadInput, naming file and line, for a line that is not one of this study, even where both studies pool its item; then
     nothing is read.
     """
@@ -93,9 +99,12 @@ def collect_judgments(study: Study, place: str) -> CollectedLines:
     with held_journal(study, judge):
         before = read_journal(journal, study.grades)[0] if journal.exists() else []
         known = {_identity(line) for line in before}
-        new = sorted((line for line in dict.fromkeys(lines) if _identity(line) not in known), key=lambda line: line.time)
+        latest = {(line.pair, line.purpose): line.time for line in before if line.is_final}
+        unknown = sorted((line for line in dict.fromkeys(lines) if _identity(line) not in known), key=lambda line: line.time)
+        new = [line for line in unknown if not line.is_final or line.time >= latest.get((line.pair, line.purpose), "")]
         append_lines(study, new)
-    return CollectedLines(judge, len(new), len(lines) - len(new), [torn] if torn else [])
+    notes = [torn] if torn else []
+    return CollectedLines(judge, len(new), len(lines) - len(unknown), len(unknown) - len(new), notes)
 
 
 def _refuse_other_study(named: Any, study: Study, where: str) -> None:

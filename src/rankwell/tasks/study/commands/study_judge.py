@@ -99,6 +99,8 @@ def _collect(study: Study, judge: str | None, file: str) -> Output:
     with writing_to(study.place):
         done = collect_judgments(study, file)
     known = [count_of(done.known, "line was there before", "lines were there before")] if done.known else []
+    older = ("line is older than a judgment of its item", "lines are older than judgments of their items")
+    known += [f"{count_of(done.older, *older)} in the journal, and left out"] if done.older else []
     return Output(notes=(*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}", *known, *_state(study)))
 
 
