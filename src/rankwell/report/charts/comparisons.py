@@ -183,6 +183,8 @@ def _elbows(label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left:
     """From the height of a name to the side, where the name stands."""
     edge = {"value": 0 if left else _RANK_WIDTH}
     look: dict[str, Any] = {"align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
+    # Where a page has no room for a name, its beginning is cut, and not the figure at its end.
+    look["dir"] = "rtl"
     return {
         "data": {"values": list(label)},
         "layer": [

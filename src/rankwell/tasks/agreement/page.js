@@ -4,7 +4,7 @@
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
 import {el, glyph, svg, visible} from "../../report/page/assets/dom.js";
-import {MISSING, number, score, signed, whole} from "../../report/page/assets/numbers.js";
+import {MISSING, number, scoresLike, signed, whole} from "../../report/page/assets/numbers.js";
 import {registerView, runLines} from "../../report/page/assets/views.js";
 import {say} from "./words.js";
 
@@ -32,7 +32,7 @@ function sentence(query) {
   const margin = queries.attributes.margin?.[query] ?? null;
   const near = queries.attributes.near_cut?.[query] ?? null;
   if (margin === null) return null;
-  const gap = say.gap(cut ? ordinal(cut) : null, cut ? ordinal(cut + 1) : null, score(margin));
+  const gap = say.gap(cut ? ordinal(cut) : null, cut ? ordinal(cut + 1) : null, scoresLike([margin, tolerance])(margin));
   if (near === null) return el("p", null, gap, say.stop);
   return el("p", null, gap, say.near(near, whole(near), tolerance, cut ? ordinal(cut) : null),
     near > 0 ? [say.colon, el("strong", null, say.chance)] : say.stop);
@@ -54,26 +54,27 @@ function stripsOf(query) {
   /** @param {number} value */
   const at = value => `${(3 + 94 * (high > low ? (value - low) / (high - low) : 0.5)).toFixed(2)}%`;
   const edge = known ? similar(known) - known[DETAIL].margin : null;
-  const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
+  const like = scoresLike(every.map(similar));
+  const lines = runLines(run => strip(rowsOf(run), row => like(similar(row)), row => at(similar(row)), edge === null ? null : at(edge)));
   return el("figure", {class: "strips"},
     el("figcaption", {class: "legend"}, KINDS.map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), say.kinds[kind]))),
     lines,
-    el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, say.axis, edge === null ? null : say.line(cut ? ordinal(cut) : null, score(edge))), el("span", null, score(high))));
+    el("p", {class: "strip-ends quiet"}, el("span", null, like(low)), el("span", null, say.axis, edge === null ? null : say.line(cut ? ordinal(cut) : null, like(edge))), el("span", null, like(high))));
 }
 
 /**
  * @param {ListRow[]} rows
- * @param {(row: ListRow) => number} similar
- * @param {(value: number) => string} at
- * @param {number | null} edge
+ * @param {(row: ListRow) => string} similarity
+ * @param {(row: ListRow) => string} at
+ * @param {string | null} edge
  */
-function strip(rows, similar, at, edge) {
+function strip(rows, similarity, at, edge) {
   const counts = KINDS.map(kind => say.count(rows.filter(row => kindOf(row) === kind).length, say.kinds[kind])).join("; ");
   return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
     svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
-    edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
-    KINDS.flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
-      svg("title", null, say.dot(visible(data.items.id[row[ITEM]]), score(similar(row)), say.kinds[kind]))))));
+    edge === null ? null : svg("line", {class: "strip-cut", x1: edge, x2: edge, y1: 1, y2: 27}),
+    KINDS.flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(row), y: 14, overflow: "visible"}, dot(kind, 0, 0),
+      svg("title", null, say.dot(visible(data.items.id[row[ITEM]]), similarity(row), say.kinds[kind]))))));
 }
 
 /**
@@ -100,7 +101,7 @@ function result(row) {
   const close = margin !== null && margin < 0 && margin >= -tolerance;
   return el("p", {class: "view reference"},
     el("span", null, el("span", {class: "quiet"}, say.reference), rank === null ? glyph(MISSING, say.notListed) : el("strong", null, ordinal(rank))),
-    similar === null ? null : el("span", {title: say.similarity}, score(similar)),
+    similar === null ? null : el("span", {title: say.similarity}, number(similar, "score")),
     margin === null ? null : el("span", {title: say.marginTitle}, el("span", {class: "quiet"}, say.margin), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
     close ? el("span", {class: "chip", title: say.within(tolerance)}, say.asGood) : null);
 }

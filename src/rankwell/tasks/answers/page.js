@@ -4,7 +4,7 @@
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK} from "../../report/page/assets/data.js";
 import {el, isolated, readable} from "../../report/page/assets/dom.js";
-import {number, score} from "../../report/page/assets/numbers.js";
+import {number, scoresLike} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 import {say} from "./words.js";
 
@@ -33,9 +33,12 @@ function summary(query) {
   const right = rights(query);
   const texts = right ? [...new Set(right)] : null;
   const more = texts && texts.length > MOST ? texts.length - MOST : 0;
+  /** @param {Run} run @returns {number | null} */
+  const noAnswer = run => rankedRows(query, run).find(each => (each[DETAIL]?.no_answer ?? null) !== null)?.[DETAIL].no_answer ?? null;
+  const like = scoresLike(comparedRuns().map(noAnswer));
   const numbers = runLines(run => {
-    const row = rankedRows(query, run).find(each => (each[DETAIL]?.no_answer ?? null) !== null);
-    return row ? [el("span", {class: "quiet"}, say.noAnswerNumber), el("strong", null, score(row[DETAIL].no_answer))] : null;
+    const own = noAnswer(run);
+    return own === null ? null : [el("span", {class: "quiet"}, say.noAnswerNumber), el("strong", null, like(own))];
   });
   const shown = texts === null ? null : texts.length === 0
     ? el("p", null, el("strong", null, say.noneRight), say.hasNone)

@@ -3,7 +3,7 @@
 
 import {data, DETAIL, RANK, SCORE, STATE} from "../../report/page/assets/data.js";
 import {el} from "../../report/page/assets/dom.js";
-import {number, score} from "../../report/page/assets/numbers.js";
+import {number, scoresLike} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 import {say} from "./words.js";
 
@@ -19,13 +19,14 @@ function summary(query) {
   const lines = runLines(run => {
     const rows = rankedRows(query, run);
     const best = rows.find(row => row[STATE] === "relevant");
+    const like = scoresLike(rows.map(row => row[SCORE]));
     if (!rows.length) return null;
     if (!best) return el("span", {class: "loss"}, say.nothingRight);
     const [first, wrong] = [rows[0], rows.find(row => row[STATE] !== "relevant")];
     const rank = el("strong", {class: best[RANK] === 1 ? "gain" : ""}, say.best(number(best[RANK], "count")));
     if (best[SCORE] === null) return rank;
-    if (best !== first) return [rank, say.behind(score((first[SCORE] ?? 0) - best[SCORE]))];
-    return wrong ? [rank, say.ahead(score(best[SCORE] - (wrong[SCORE] ?? 0)))] : rank;
+    if (best !== first) return [rank, say.behind(like((first[SCORE] ?? 0) - best[SCORE]))];
+    return wrong ? [rank, say.ahead(like(best[SCORE] - (wrong[SCORE] ?? 0)))] : rank;
   });
   return el("div", {class: "view"}, direction ? el("p", null, el("span", {class: "chip"}, direction[0]), " ", el("span", {class: "quiet"}, say.right(direction[1]))) : null, lines);
 }

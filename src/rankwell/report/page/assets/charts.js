@@ -23,6 +23,12 @@ const PAINTS = {
 const SERIES = ["accent", "bad", "good", "violet", "ochre", "rose", "indigo", "quiet"];
 // Widths of a panel's plot: least in a column of its own, least beside others, most.
 const PLOT = {alone: 110, beside: 180, most: 640};
+// Longest label of an axis, and of a legend, in pixels; least where there is no room for it.
+const LABELS = {axis: 220, legend: 260, text: 0, least: 60};
+// Width of a character of a legend on average, and of a symbol with what is around it.
+const LEGEND = {character: 7, symbol: 40};
+// Below this width the title of a panel begins above its labels, for it needs their room.
+const NARROW = 480;
 const drawnCharts = new Map();
 let begun = 0;
 
@@ -47,7 +53,7 @@ export async function drawCharts() {
  * @param {HTMLElement} place
  */
 async function drawChart(each, place) {
-  const painted = paint(each.spec);
+  const painted = withLegends(paint(each.spec), place.clientWidth);
   const panels = painted.concat ?? [];
   place.closest(".card")?.classList.toggle("broad", panels.length > 0);
   try {
@@ -59,7 +65,8 @@ async function drawChart(each, place) {
 }
 
 /**
- * As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is.
+ * As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is. Where the narrowest
+ * plot leaves too little room, names are cut, and what is still too wide is drawn smaller.
  * @param {string} id
  * @param {HTMLElement} place
  * @param {any} spec
@@ -67,26 +74,37 @@ async function drawChart(each, place) {
  */
 async function drawPanels(id, place, spec, panels) {
   const least = Math.min(...panels.map(panel => panel.width));
-  /** @param {number} columns @param {number} by */
-  const show = async (columns, by) => {
+  /** @param {number} columns @param {number} by @param {boolean} [cut] */
+  const show = async (columns, by, cut = false) => {
     drawnCharts.get(id)?.finalize();
     const wider = panels.map(panel => widened(panel, panel.width, by));
     const whole = panels.length ? {...spec, columns, concat: wider} : spec;
-    drawnCharts.set(id, (await embed(place, whole, panels.length ? least + by : PLOT.most)).view);
+    drawnCharts.set(id, (await embed(place, whole, {plot: panels.length ? least + by : PLOT.most, room: place.clientWidth, cut})).view);
     return Math.floor((place.clientWidth - (place.querySelector("svg")?.getBoundingClientRect().width ?? 0)) / columns);
   };
   for (let columns = Math.max(1, Math.min(spec.columns ?? panels.length, panels.length)); ; columns -= 1) {
     const spare = await show(columns, 0);
-    if (!panels.length) return;
+    if (!panels.length) return shrink(place);
     if (columns > 1 && least + spare < PLOT.beside) continue;
     const by = Math.min(Math.max(spare, PLOT.alone - least), Math.max(0, PLOT.most - least));
     const left = by ? await show(columns, by) : 0;
     if (left >= 0) return;
     if (columns > 1) continue;
     // A narrower plot may have a wider label at its edge.
-    await show(columns, Math.max(by + left, PLOT.alone - least));
-    return;
+    if ((await show(columns, Math.max(by + left, PLOT.alone - least))) < 0) await show(columns, PLOT.alone - least, true);
+    return shrink(place);
   }
+}
+
+/**
+ * Scales a chart that is wider than its place to the width of it.
+ * @param {HTMLElement} place
+ */
+function shrink(place) {
+  const drawn = place.querySelector("svg");
+  if (!drawn || drawn.getBoundingClientRect().width <= place.clientWidth) return;
+  drawn.setAttribute("width", "100%");
+  drawn.removeAttribute("height");
 }
 
 /**
@@ -108,8 +126,28 @@ function widened(value, width, by) {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, moved(name, inner)]));
 }
 
-/** @param {HTMLElement} place @param {any} spec @param {number} plot */
-function embed(place, spec, plot) {
+/**
+ * A copy of a specification whose legends have as many columns as the room holds, by the longest of their names.
+ * @param {any} value
+ * @param {number} room
+ * @returns {any}
+ */
+function withLegends(value, room) {
+  if (Array.isArray(value)) return value.map(each => withLegends(each, room));
+  if (value === null || typeof value !== "object") return value;
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, name === "values" || name === "datasets" ? inner : withLegends(inner, room)]),
+  );
+  const names = value.scale?.domain;
+  if (!value.legend || !Array.isArray(names)) return copy;
+  const column = Math.max(...names.map(name => String(name).length)) * LEGEND.character + LEGEND.symbol;
+  const {columns = names.length, labelLimit = LABELS.legend} = value.legend;
+  const fit = Math.max(1, Math.min(columns, Math.floor(room / column)));
+  return {...copy, legend: {...copy.legend, columns: fit, labelLimit: Math.min(labelLimit, room - LEGEND.symbol)}};
+}
+
+/** @param {HTMLElement} place @param {any} spec @param {ChartRoom} room */
+function embed(place, spec, room) {
   return window.vegaEmbed(place, spec, {
     mode: "vega-lite",
     renderer: "svg",
@@ -118,7 +156,7 @@ function embed(place, spec, plot) {
     defaultStyle: false,
     hover: false,
     tooltip: showTip,
-    config: chartConfig(plot),
+    config: chartConfig(room),
   });
 }
 
@@ -137,10 +175,13 @@ function paint(value) {
 }
 
 /**
- * plot: width of the plots in pixels, which limits their titles.
- * @param {number} plot
+ * plot: width of the plots, and room: of the whole chart, in pixels, which limit their titles. cut: whether names are cut to what
+ * the room leaves beside the plot, with the end of those on both sides of it, where their figures are.
+ * @param {ChartRoom} room
  */
-function chartConfig(plot) {
+function chartConfig({plot, room, cut}) {
+  const beside = Math.max(LABELS.least, room - plot - 64);
+  const limits = cut ? {axis: beside, text: Math.max(LABELS.least, (room - plot) / 2 - 14)} : LABELS;
   const [ink, quiet, line] = ["var(--ink)", "var(--quiet)", "var(--line)"];
   const small = {labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal"};
   return {
@@ -151,14 +192,14 @@ function chartConfig(plot) {
     range: {category: SERIES.map(name => `var(--${name})`)},
     mark: {color: "var(--accent)"},
     axis: {...small, labelColor: quiet, titleColor: quiet, gridColor: line, domain: false, ticks: false, labelPadding: 6},
-    axisY: {labelColor: ink, labelFontSize: 12, labelLimit: 220, labelPadding: 8},
+    axisY: {labelColor: ink, labelFontSize: 12, labelLimit: limits.axis, labelPadding: 8},
     axisQuantitative: {labelColor: quiet, labelFontSize: 11, labelOverlap: "greedy", labelSeparation: 6},
-    legend: {labelColor: ink, titleColor: quiet, labelFontSize: 12, orient: "top", title: null, labelLimit: 260},
+    legend: {labelColor: ink, titleColor: quiet, labelFontSize: 12, orient: "top", title: null, labelLimit: LABELS.legend},
     header: {labelColor: ink, labelFontSize: 12, title: null},
     title: {
       anchor: "start",
-      frame: "group",
-      limit: plot + 40,
+      frame: room < NARROW ? "bounds" : "group",
+      limit: room < NARROW ? room - 8 : plot + 40,
       color: ink,
       fontSize: 13,
       fontWeight: 600,
@@ -167,7 +208,7 @@ function chartConfig(plot) {
       subtitleFontSize: 12,
       subtitlePadding: 4,
     },
-    text: {color: ink},
+    text: {color: ink, ...(cut ? {limit: limits.text} : {})},
     rule: {color: quiet},
   };
 }

@@ -4,7 +4,7 @@ import {data, GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
 import {el, glyph, heading, isolated, mark, readable, showAll, table, visible} from "./dom.js";
 import {picture} from "./labels.js";
 import {drawLines} from "./lines.js";
-import {MISSING, number, score} from "./numbers.js";
+import {MISSING, number, scoresLike} from "./numbers.js";
 import {marked, words} from "./terms.js";
 import {taskView} from "./views.js";
 import {say} from "./words.js";
@@ -46,10 +46,11 @@ export function gold(query, lists, compared) {
       title,
       el("p", {class: "quiet"}, say.noRelevantItems),
     );
+  const likes = compared.map(run => scoresLike((lists[run] ?? []).map(row => row[SCORE])));
   const graded = new Set(items.map(each => each.grade)).size > 1;
   const body = el("tbody");
   /** @param {RelevantItem[]} shown */
-  const fill = shown => body.replaceChildren(...shown.map(each => goldRow(each, graded, query)));
+  const fill = shown => body.replaceChildren(...shown.map(each => goldRow(each, graded, query, likes)));
   const more = items.length > MOST_GOLD + 2;
   fill(more ? items.slice(0, MOST_GOLD) : items);
   const all = () => {
@@ -76,8 +77,13 @@ export function gold(query, lists, compared) {
   );
 }
 
-/** @param {RelevantItem} relevant @param {boolean} graded @param {Query} query */
-function goldRow({item, grade, rows}, graded, query) {
+/**
+ * @param {RelevantItem} relevant
+ * @param {boolean} graded
+ * @param {Query} query
+ * @param {((score: number | null) => string)[]} likes
+ */
+function goldRow({item, grade, rows}, graded, query, likes) {
   const text = data.items.text[item];
   const first = rows.find(row => row !== null);
   const named = (first && taskView().title?.(first)) ?? null;
@@ -101,21 +107,22 @@ function goldRow({item, grade, rows}, graded, query) {
       ),
     ),
     graded ? el("td", {class: "number"}, grade ?? glyph(MISSING, say.noGrade)) : null,
-    rows.map(placeCell),
+    rows.map((row, side) => placeCell(row, likes[side])),
   );
 }
 
 /**
  * The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item.
  * @param {ListRow | null} row
+ * @param {(score: number | null) => string} like
  */
-function placeCell(row) {
+function placeCell(row, like) {
   if (!row) return el("td", {class: "place quiet"}, glyph(MISSING, say.noQuery));
   if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? say.notRetrieved);
   return el(
     "td",
     {class: "place"},
     el("strong", null, number(row[RANK], "count")),
-    row[SCORE] === null ? null : el("span", {class: "quiet"}, score(row[SCORE])),
+    row[SCORE] === null ? null : el("span", {class: "quiet"}, like(row[SCORE])),
   );
 }

@@ -5,7 +5,7 @@ import {byRank, data, firstRows, GRADE, ITEM, measures, mostResults, queries, RA
 import {el, glyph, isolated, mark, orMissing, stateName, svg, visible} from "./dom.js";
 import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
-import {MISSING, number, score} from "./numbers.js";
+import {MISSING, number, scoresLike} from "./numbers.js";
 import {marked, words} from "./terms.js";
 import {taskView} from "./views.js";
 import {say} from "./words.js";
@@ -62,7 +62,8 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
     runs.length > 2 ? runSwitch(run, side) : isolated("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
     el("span", {class: "quiet number"}, orMissing(number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit), say.noValue)),
   );
-  const cards = rows.map((row, place) => (tiles ? tile(row) : card(row, {side, next: rows[place + 1], terms, elsewhere})));
+  const like = scoresLike(rows.map(row => row[SCORE]));
+  const cards = rows.map((row, place) => (tiles ? tile(row, like) : card(row, {side, next: rows[place + 1], like, terms, elsewhere})));
   return el(
     "div",
     {class: `ranked side-${"ab"[side]}`},
@@ -75,9 +76,9 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
 
 /**
  * @param {RankedRow} row
- * @param {{side: number, next: RankedRow | undefined, terms: Set<string>, elsewhere: Map<Item, ListRow> | null}} list
+ * @param {{side: number, next: RankedRow | undefined, like: (score: number | null) => string, terms: Set<string>, elsewhere: Map<Item, ListRow> | null}} list
  */
-function card(row, {side, next, terms, elsewhere}) {
+function card(row, {side, next, like, terms, elsewhere}) {
   const item = row[ITEM];
   const text = data.items.text[item];
   const {title, result} = taskView();
@@ -103,15 +104,16 @@ function card(row, {side, next, terms, elsewhere}) {
       !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
       result?.(row) ?? null,
     ),
-    el("div", {class: "points number"}, score(row[SCORE]), gap(row, next)),
+    el("div", {class: "points number"}, like(row[SCORE]), gap(row, next, like)),
   );
 }
 
-/** @param {RankedRow} row @param {RankedRow | undefined} next */
-function gap(row, next) {
+/** @param {RankedRow} row @param {RankedRow | undefined} next @param {(score: number | null) => string} like */
+function gap(row, next, like) {
   if (!next || row[SCORE] === null || next[SCORE] === null) return null;
   const lead = Math.abs(row[SCORE] - next[SCORE]);
-  return el("span", {class: "quiet gap", title: say.lead}, lead === 0 ? say.tied : `+${score(lead)}`);
+  const text = like(lead);
+  return el("span", {class: "quiet gap", title: say.lead}, lead === 0 ? say.tied : text.startsWith("<") ? text : `+${text}`);
 }
 
 /**
@@ -136,8 +138,8 @@ function otherPlace(row, elsewhere, side) {
   );
 }
 
-/** @param {RankedRow} row */
-function tile(row) {
+/** @param {RankedRow} row @param {(score: number | null) => string} like */
+function tile(row, like) {
   return el(
     "li",
     {class: `tile ${row[STATE]}`, "data-item": row[ITEM]},
@@ -147,7 +149,7 @@ function tile(row) {
       {class: "title-line"},
       el("span", {class: "rank"}, row[RANK]),
       mark(row[STATE]),
-      el("span", {class: "quiet number"}, score(row[SCORE])),
+      el("span", {class: "quiet number"}, like(row[SCORE])),
     ),
     isolated("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
     taskView().result?.(row) ?? null,

@@ -37,13 +37,23 @@ export function signed(value, unit) {
   return /[1-9]/.test(text) && !text.startsWith("−") ? `+${text}` : text;
 }
 
-/** @param {number | null | undefined} value */
-export function score(value) {
-  if (value === null || value === undefined) return "";
-  const size = Math.abs(value);
-  return size !== 0 && (size < 0.001 || size >= 1e6)
-    ? value.toExponential(3).replace(/-/g, "−")
-    : fixed(value, size < 100 ? 4 : 2);
+/**
+ * What writes the scores of a column and their differences alike: with 4 decimals, from 100 on 2; with an exponent where the largest
+ * is from a million on, or has no digit among 3 decimals. Beside larger ones, a score that would round to 0 is stated as a bound.
+ * @param {(number | null | undefined)[]} column
+ * @returns {(value: number | null | undefined) => string}
+ */
+export function scoresLike(column) {
+  const largest = Math.max(0, ...column.map(value => Math.abs(value ?? 0)));
+  const isLong = largest !== 0 && (largest < 0.001 || largest >= 1e6);
+  const digits = largest < 100 ? 4 : 2;
+  const least = fixed(10 ** -digits, digits);
+  return value => {
+    if (value === null || value === undefined) return "";
+    if (isLong) return value.toExponential(3).replace(/-/g, "−");
+    const text = fixed(value, digits);
+    return value === 0 || /[1-9]/.test(text) ? text : value > 0 ? `< ${least}` : `> −${least}`;
+  };
 }
 
 /** @param {number | null | undefined} p */

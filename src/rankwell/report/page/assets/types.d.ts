@@ -103,6 +103,12 @@ interface Chart {
   spec: any;
 }
 
+interface ChartRoom {
+  plot: number;
+  room: number;
+  cut: boolean;
+}
+
 interface Queries {
   id: string[];
   text: (string | null)[];
