@@ -151,7 +151,10 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
     row = row_of(result, "AP")
     assert not row["decisive"]
     assert result.verdicts[0].startswith("There is no significant difference between B and A: B is ")
-    assert f"40 queries show differences from about {row['detectable']:.4f} on, 80 % of the time" in result.verdicts[0]
+    assert (
+        f"with 40 queries a true difference of about {row['detectable']:.4f} is significant 80 % of the time"
+        in result.verdicts[0]
+    )
 
 
 def test_a_difference_larger_than_the_measure_allows_is_not_called_detectable():
@@ -160,7 +163,7 @@ def test_a_difference_larger_than_the_measure_allows_is_not_called_detectable():
     result = compare_values(two)
 
     assert row_of(result, "AP")["detectable"] is None
-    assert "show differences from" not in result.verdicts[0]
+    assert "a true difference" not in result.verdicts[0]
 
 
 def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("selenium")
 
 from browsing import Page
+from rankwell import evaluate
 from rankwell.experiments.pages import write_report
 from rankwell.report.folder import write_result
-from rankwell import evaluate
 
 SIZES = """[...document.querySelectorAll('.chart')].map(each => {
     const drawn = each.querySelector('svg');
@@ -33,7 +33,9 @@ def test_charts_of_runs_with_long_names_fit_and_are_not_scaled(browser: Page, tm
     browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         browser.open(page)
-        browser.wait(lambda: all(drawn and drawn <= room for _, drawn, _, room in browser.run(SIZES)), "charts within their places")
+        browser.wait(
+            lambda: all(drawn and drawn <= room for _, drawn, _, room in browser.run(SIZES)), "charts within their places"
+        )
         found = browser.run(SIZES)
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

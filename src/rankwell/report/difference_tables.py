@@ -127,6 +127,9 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
     first = rows[0]["measure"]
     ranks = {row["run"]: row["rank"] for row in rows if row["measure"] == first}
     runs = sorted(dict.fromkeys(row["run"] for row in rows), key=lambda run: ranks.get(run, len(rows)))
+    meant: dict[str, set[str]] = {}
+    for row in rows:
+        meant.setdefault(row["label"], set()).add(row["measure"])
     shown: list[Row] = []
     for run in runs:
         cells: dict[str, Any] = {"system": run}
@@ -134,10 +137,12 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
             if row["run"] == run:
                 letters = f" {row['letters']}" if row["letters"] else ""
                 attributes = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
-                heading = Heading(" ".join([row["measure"], *attributes]))
+                # A word that two measures have does not distinguish them.
+                name = row["label"] if len(meant[row["label"]]) == 1 else f"{row['label']} = {row['measure']}"
+                heading = Heading(" ".join([name, *attributes]))
                 cells[heading] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
         shown.append(cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {}))
     return shown
 
 
-_SYSTEM = frozenset(("run", "measure", "mean", "rank", "mean_rank", "letters", "unit"))
+_SYSTEM = frozenset(("run", "measure", "label", "mean", "rank", "mean_rank", "letters", "unit"))

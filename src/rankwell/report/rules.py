@@ -23,6 +23,8 @@ _OF_QUERIES = {
     "fewer_results_than_k": "with fewer results than k",
     "queries_without_relevant": "with no relevant item",
     "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
+    "no_keywords": "without keywords",
+    "fewer_results_than_k": "with fewer results than k",
     "queries_tied": "with values that depend on the order of ties",
 }
 

@@ -111,7 +111,8 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     if found.detectable is not None:
         size = figure(found.detectable, found.unit)
         alone = " in a test of this pair alone" if family.words else ""
-        smallest = f"; {found.n} {family.noun} show differences from about {size} on, {100 * family.power:g} % of the time{alone}"
+        often = f"is significant {100 * family.power:g} % of the time{alone}"
+        smallest = f"; with {found.n} {family.noun} a true difference of about {size} {often}"
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
 

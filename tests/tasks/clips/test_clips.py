@@ -625,7 +625,18 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
     assert not any("here the query is removed first" in note.lower() for note in plain_notes)
     assert not any("evaluator of ALFA leaves them out" in note for note in plain_notes)
     strict = evaluate_clips(table, vectors, convention="alfa", min_similarity=0.99, intervals="none").notes
-    assert any("3 of 3 queries have no result of the similarity 0.99 or more" in note for note in strict)
+    assert any("3 of 3 queries have no result with a similarity of 0.99 or more" in note for note in strict)
+
+
+def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
+    table = {name: {"g": ["x"]} for name in "abc"}
+    engine = Lists({"a": ["b", "c"], "b": ["a"], "c": ["a"], "x": ["a", "b"]})
+    by_clips = evaluate_clips(table, engine=engine, convention="alfa", intervals="none").notes
+    query = [{"id": "x", "text": "x", "keywords": ["x"]}]
+    by_texts = evaluate_clips(table, mode="text", engine=engine, queries=query, convention="alfa", intervals="none").notes
+
+    assert any("removes the query clip" in note for note in by_clips)
+    assert not any("query clip" in note for note in by_texts)
 
 
 def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_published():

@@ -85,6 +85,7 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
             {
                 "run": run,
                 "measure": matrix.measure,
+                "label": matrix.label,
                 **matrix.row_attributes,
                 "mean": float(matrix.sign * scores[place]),
                 "rank": float(ranks[place]),

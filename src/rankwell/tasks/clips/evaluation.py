@@ -53,6 +53,8 @@ def evaluate_clips(
     variants = _variants(inputs, ranked, first, map_text)
     builder = ResultsBuilder(inputs.convention)
     on_convention = [*inputs.convention.unnamed(options), *inputs.convention.notes]
+    # A text is not a clip that could be removed.
+    on_convention += inputs.convention.rule_notes.get("self_rule", ()) if inputs.by_clips else ()
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()

@@ -47,7 +47,7 @@ class ClipOptions:
         Results of a lower similarity are not found; it depends on the model, so that there is no default. With distances: -D
         keeps those up to D.
     self_rule
-        The query clip is removed before the list is cut to K, or after it (Algorithm 2 to the letter, still divided by K).
+        The query clip is removed before the list is cut to K, or after it (ALFA's Algorithm 2, which still divides by K).
     exclude_group
         Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT: clips with the query's value
         are excluded.
@@ -185,7 +185,7 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
         given = f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
         raise BadUsage(f"{given} require the mode video; a text has no drive, and is not a clip.")
     if options.self_rule == "after" and options.exclude_group is not None:
-        what = f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 to the letter, which does not support drives"
+        what = f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes the query clip alone"
         raise BadUsage(f"{what}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
     found = [flag(name) for name in unused if getattr(options, name) is not None]

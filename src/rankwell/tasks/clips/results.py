@@ -231,8 +231,10 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
         notes.append(f"{what}{so}: {named(mine)}")
     least, below = variant.inputs.options.min_similarity, variant.counted & run.view.present & (run.view.retrieved == 0)
     if least is not None and (mine := _titles(variant, below)):
-        what = f"{len(mine)} of {total} queries {'has' if len(mine) == 1 else 'have'} no result of the similarity {least:g}"
-        notes.append(f"{what} or more and count, with an empty result (the evaluator of ALFA leaves them out): {named(mine)}")
+        has = "has" if len(mine) == 1 else "have"
+        what = f"{len(mine)} of {total} queries {has} no result with a similarity of {least:g} or more"
+        counts, them = ("it counts as an empty result", "it") if len(mine) == 1 else ("they count as empty results", "them")
+        notes.append(f"{what}; {counts} (ALFA's evaluator leaves {them} out): {named(mine)}")
     if mine := _titles(variant, run.without_query):
         what = (
             f"{count_of(len(mine), 'list does', 'lists do')} not hold the query itself, so that nothing is removed after the cut"
