@@ -28,6 +28,38 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("hostile"), hostile_world())
 
 
+def test_a_long_verdict_is_a_headline_and_a_sentence_below(browser: Page, tmp_path: Path):
+    claim = f"There is no significant difference between {'a' * 80} and {'b' * 80}, p = 0.1250"
+    data = world() | {"verdicts": [f"{claim}; with 30 queries a true difference of about 0.2 is significant 80 % of the time."]}
+    browser.open(written(tmp_path, data))
+
+    assert browser.find("h1").text == f"{claim}."
+    assert browser.texts(".verdicts li") == ["With 30 queries a true difference of about 0.2 is significant 80 % of the time."]
+
+
+def test_runs_that_share_no_query_are_not_among_the_differences(browser: Page, tmp_path: Path):
+    data = world(runs=["one", "two", "three"])
+    none = dict.fromkeys(("difference", "low", "high", "p", "adjusted_p"))
+    data["differences"] += [{**data["differences"][0], **none, "b": 2, "better": 0, "worse": 0, "equal": 0}]
+    browser.open(written(tmp_path, data))
+
+    assert len(browser.texts("#differences ~ .wide tbody td.number")) == 2
+    assert not any("three" in text for text in browser.texts("#differences ~ .wide tbody th"))
+
+
+def test_a_query_without_a_text_has_its_id_in_the_first_line(browser: Page, tmp_path: Path):
+    data = world(n=4)
+    data["queries"]["text"][0] = None
+    with width_of(browser, 390):
+        browser.open(written(tmp_path, data), "#queries?sort=id")
+        browser.wait(lambda: browser.texts("#table tbody a.id"), "rows")
+        shown = "[...document.querySelectorAll('#table tbody .col-text')].map(each => each.getClientRects().length > 0)"
+        assert browser.run(shown) == [False, True, True, True]
+        place = "row.querySelector('.id').getBoundingClientRect().top - row.getBoundingClientRect().top"
+        first, second = browser.run(f"[...document.querySelectorAll('#table .row')].slice(0, 2).map(row => {place})")
+        assert first < second
+
+
 def expected_order(data: dict[str, Any], key: Callable[[int], Any]) -> list[str]:
     """Ids by a key, equal ones in the order of the data."""
     ids = data["queries"]["id"]

@@ -19,8 +19,6 @@ _NOUNS = {
 _OF_QUERIES = {
     "queries_missing": "missing from the run",
     "queries_unknown": "in the run without judgments",
-    "no_keywords": "without keywords",
-    "fewer_results_than_k": "with fewer results than k",
     "queries_without_relevant": "with no relevant item",
     "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
     "no_keywords": "without keywords",

@@ -9,7 +9,7 @@ import {histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
 import {number, whole} from "./numbers.js";
 import {shownFlags} from "./rows.js";
-import {differencesTable, failuresTable, groupsTable, summaryTable} from "./tables.js";
+import {differencesTable, failuresTable, groupsTable, knownDifferences, summaryTable} from "./tables.js";
 import {taskView} from "./views.js";
 import {counted, say} from "./words.js";
 
@@ -58,10 +58,24 @@ function lead() {
   );
 }
 
-/** The first verdict, and the others below it. */
+/** The first verdict, and below it the others, with the end of the first where it is long. */
 function headline() {
-  const [first, ...others] = data.verdicts?.length ? data.verdicts : [soleVerdict()];
-  return [el("h1", {dir: "auto"}, twoParts(first)), sentences("verdicts", others)];
+  const [verdict, ...others] = data.verdicts?.length ? data.verdicts : [soleVerdict()];
+  const [first, ...more] = claimAndRest(verdict);
+  return [el("h1", {dir: "auto"}, twoParts(first)), sentences("verdicts", [...more, ...others])];
+}
+
+const LONG = 200;
+
+/**
+ * A long sentence in two: what follows its first semicolon is a sentence of its own.
+ * @param {string} sentence
+ */
+function claimAndRest(sentence) {
+  const end = sentence.length > LONG ? sentence.indexOf("; ") : -1;
+  if (end < 0) return [sentence];
+  const rest = sentence.slice(end + 2);
+  return [`${sentence.slice(0, end)}.`, rest.slice(0, 1).toUpperCase() + rest.slice(1)];
 }
 
 function remarks() {
@@ -149,8 +163,9 @@ function figures() {
 }
 
 function differences() {
-  if (!data.differences?.length) return null;
-  const pairs = [...new Set(data.differences.map(({a, b}) => `${visible(runs[b])} − ${visible(runs[a])}`))];
+  const known = knownDifferences();
+  if (!known.length) return null;
+  const pairs = [...new Set(known.map(({a, b}) => `${visible(runs[b])} − ${visible(runs[a])}`))];
   return section("differences", say.differencesPart, say.differencesNote(pairs.length === 1 ? pairs[0] : null), differencesTable());
 }
 

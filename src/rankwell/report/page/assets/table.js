@@ -324,7 +324,7 @@ function rowOf(query, place) {
   const row = el(
     "tr",
     {
-      class: `row${open ? " open" : ""}${place === shownRows.cursor ? " cursor" : ""}`,
+      class: `row${HAS_TEXT && queries.text[query] === null ? " textless" : ""}${open ? " open" : ""}${place === shownRows.cursor ? " cursor" : ""}`,
       role: "row",
       "aria-rowindex": place + 2,
       "aria-current": open ? "true" : null,

@@ -159,9 +159,18 @@ export function failuresTable() {
 
 const MOST_DIFFERENCES = 24;
 
+/** The differences of all pairs of runs but those that share no query. */
+export function knownDifferences() {
+  /** @param {DifferenceRow} row */
+  const pair = ({a, b}) => `${a} ${b}`;
+  const known = new Set((data.differences ?? []).filter(row => row.difference !== null).map(pair));
+  return (data.differences ?? []).filter(row => known.has(pair(row)));
+}
+
 /** A body of rows per pair of runs, the first ones only where there are many. */
 export function differencesTable() {
-  const adjusted = data.differences.some(
+  const known = knownDifferences();
+  const adjusted = known.some(
     row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
   );
   const made = table({class: "figures"}, say.differencesCaption, [
@@ -173,15 +182,15 @@ export function differencesTable() {
   ]);
   /** @param {DifferenceRow[]} rows */
   const fill = rows => made.append(...differenceBodies(rows));
-  const many = data.differences.length > MOST_DIFFERENCES + 4;
+  const many = known.length > MOST_DIFFERENCES + 4;
   // Pairs are shown whole.
-  const each = data.differences.filter(({a, b}) => a === data.differences[0].a && b === data.differences[0].b).length;
-  fill(many ? data.differences.slice(0, each * Math.max(1, Math.floor(MOST_DIFFERENCES / each))) : data.differences);
+  const each = known.filter(({a, b}) => a === known[0].a && b === known[0].b).length;
+  fill(many ? known.slice(0, each * Math.max(1, Math.floor(MOST_DIFFERENCES / each))) : known);
   const all = () => {
     for (const body of [...made.tBodies]) body.remove();
-    fill(data.differences);
+    fill(known);
   };
-  return [wide(made), many ? showAll(data.differences.length, all) : null];
+  return [wide(made), many ? showAll(known.length, all) : null];
 }
 
 /** @param {DifferenceRow[]} rows */
