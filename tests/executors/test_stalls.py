@@ -157,6 +157,8 @@ def test_what_an_executor_cannot_do_is_refused(tmp_path: Path, options: dict[str
     ("words", "says"),
     [
         ("--stall 30", "--stall 30: the executor here does not start parts again"),
+        ("--gpus 1", "--gpus 1: this process uses the GPUs that it sees"),
+        ("--gpus 1 --dry-run", "--gpus 1: this process uses the GPUs that it sees"),
         ("--stall 0.5 --executor processes:1", "--stall 0.5: expected 3 seconds or more; a part gives a sign of life every 1 s."),
     ],
 )

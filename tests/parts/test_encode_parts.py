@@ -183,3 +183,24 @@ def test_a_dry_run_loads_no_model(texts: Path):
 
     lines = dict(line.rsplit(None, 1) for line in output.text.splitlines())
     assert lines == {"parts": "2", "texts": "250", "chunks": "2", "texts per part": "128"}
+
+
+@pytest.mark.parametrize("chosen", [{"executor": "array"}, {"executor": "here", "dry_run": True}], ids=["plan", "dry run"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "tfidf-svd:6"}, r"tfidf-svd has no words yet.*--fit CORPUS"),
+        ({"model": "tfidf-svd:six", "fit": "texts.jsonl"}, r"tfidf-svd:six; expected the number of dimensions"),
+        ({"model": "tfidf-svd:6", "fit": "texts.jsonl", "device": "cuda"}, r"NumPy on the CPU; leave the device out"),
+        ({"model": "not/a/model", "dimensions": 0}, r"dimensions 0; expected a positive integer"),
+    ],
+)
+def test_what_every_part_would_refuse_is_refused_by_the_command_that_plans(
+    texts: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str | int], message: str, chosen: dict[str, str | bool]
+):
+    monkeypatch.chdir(texts.parent)
+
+    with pytest.raises(BadUsage, match=message):
+        run("texts.jsonl", output=Path("v.npy"), work="w", **options, **chosen)
+
+    assert [path.name for path in Path().iterdir()] == ["texts.jsonl"]

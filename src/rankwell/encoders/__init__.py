@@ -79,6 +79,12 @@ def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
     return ENCODERS[family](rest, settings) if colon and family in ENCODERS else ENCODERS[DEFAULT](model, settings)
 
 
+def is_trained(model: str) -> bool:
+    """Whether a text names a model of sentence-transformers, which was trained elsewhere and takes its time to load."""
+    family, colon, _ = model.partition(":")
+    return not colon or family == DEFAULT or family not in ENCODERS
+
+
 def unit_length(vectors: NDArray[Any]) -> Singles:
     """The vectors divided by their lengths; zero stays zero."""
     wide = vectors.astype(np.float64)

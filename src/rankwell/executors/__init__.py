@@ -58,7 +58,7 @@ class Executor:
 
     script: in place of `open`, the text with which users submit the calls themselves. is_shared: whether its workers may be on
     other machines, which must see the work folder. is_watched: whether it makes calls again that give no sign of life.
-    has_memory: whether it reserves the memory of a call.
+    has_memory: whether it reserves the memory of a call. has_gpus: whether it gives GPUs to a call.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Executor:
     is_shared: Callable[[str], bool] = lambda _: False
     is_watched: bool = False
     has_memory: bool = False
+    has_gpus: bool = True
 
 
 EXECUTORS: Catalogue[Executor] = Catalogue("executors", "executor")

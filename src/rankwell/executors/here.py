@@ -15,11 +15,7 @@ def _workers(address: str) -> int:
 
 
 @contextmanager
-def _open(_: str, resources: Resources) -> Generator[Run]:
-    if resources.gpus:
-        what = f"{flag('--gpus', resources.gpus)}: this process uses the GPUs that it sees"
-        raise BadUsage(f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array.")
-
+def _open(_: str, __: Resources) -> Generator[Run]:
     def _run(function: str, arguments: Sequence[str], _: IsStalled | None = None) -> Iterator[tuple[int, str]]:
         for place, argument in enumerate(arguments):
             yield place, call(function, argument)
@@ -27,4 +23,4 @@ def _open(_: str, resources: Resources) -> Generator[Run]:
     yield _run
 
 
-EXECUTORS.add("here", Executor("here", "This process, one part after the other", _workers, _open))
+EXECUTORS.add("here", Executor("here", "This process, one part after the other", _workers, _open, has_gpus=False))

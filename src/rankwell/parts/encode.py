@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables.arrays import read_npy
-from rankwell.encoders import Settings, Singles, TextEncoder, load_encoder, of_no_machine
+from rankwell.encoders import Settings, Singles, TextEncoder, is_trained, load_encoder, of_no_machine
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
@@ -83,10 +83,13 @@ def chunk_of(batch_size: int) -> int:
     return _CHUNK_BATCHES * batch_size
 
 
+def _settings(options: EncodeOptions) -> Settings:
+    return Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
+
+
 def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted to texts."""
-    settings = Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
-    encoder = load_encoder(model, settings)
+    encoder = load_encoder(model, _settings(options))
     if options.fit is None:
         return encoder
     fitted = encoder.fit(encoder_texts(options.fit, replace(options, id_column=None))[1])
@@ -133,12 +136,22 @@ def _files(options: Mapping[str, Json]) -> dict[str, Path]:
     return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
 
 
+def _refuse_unfit(model: str, options: EncodeOptions) -> None:
+    """Raises BadUsage for what every part would refuse. A trained model may be one that only the machines of parts can load."""
+    settings = _settings(options)
+    if not is_trained(model):
+        encoder = load_encoder(model, settings)
+        if options.fit is None:
+            encoder.describe()
+
+
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
         raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
+    _refuse_unfit(options["model"], _chosen(options))
     chunk = chunk_of(options["batch_size"])
     n = len(encoder_texts(options["texts"], _chosen(options))[1])
     chunks = -(-n // chunk)

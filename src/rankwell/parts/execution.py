@@ -146,9 +146,12 @@ def carry_out(
 
 
 def _reject_unused(kind: PartKind, executor: Executor, choices: PartOptions) -> None:
-    """Raises BadUsage for a number of GPUs that is none, for signs of life that are not watched, for memory without effect."""
+    """Raises BadUsage for a number of GPUs that is none or that no part gets, for signs of life that are not watched, for memory without effect."""
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
+    if choices.gpus is not None and not executor.has_gpus:
+        what = f"{flag('--gpus', choices.gpus)}: this process uses the GPUs that it sees"
+        raise BadUsage(f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array.")
     if choices.stall is not None and not executor.is_watched:
         what = f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts again"
         raise BadUsage(f"{what}; name {flag('--executor', 'processes')} or ray, or leave it out.")
