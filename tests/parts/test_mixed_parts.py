@@ -185,7 +185,7 @@ def test_a_file_of_a_mixture_is_what_the_same_command_has_made(texts: Path):
     before = outputs(texts.parent)
 
     notes = run(str(texts), output=output, mixed=True, **options).notes
-    with pytest.raises(BadUsage, match=r"v\.npy is there, and its vectors are of several kinds of machine, which --mixed "):
+    with pytest.raises(BadUsage, match=r"v\.npy is there, and its vectors are of several kinds of machine; --mixed to "):
         run(str(texts), output=output, **options)
     with pytest.raises(BadUsage, match="was made from other texts or in another way"):
         run(str(texts), output=output, **{**options, "model": "tfidf-svd:5", "mixed": True})

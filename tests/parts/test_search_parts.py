@@ -146,7 +146,9 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, mon
 
 
 def test_a_name_of_no_format_is_refused_before_any_work(files: Path):
-    with pytest.raises(UnknownName, match=r"x\.foo' names no format that can be written; known are csv"):
+    with pytest.raises(
+        UnknownName, match=r"x\.foo' names no format that can be written; known are csv.*distances \(\.hdf5, \.h5\)\."
+    ):
         with_fields(command)("none.npy", "none.npy", k=2, output=files / "x.foo")
 
 

@@ -89,7 +89,7 @@ def search(
     """
     refused = refusal(parts, partial(_refuse_output, output, is_dry=parts.dry_run))  # before any work
     if not _is_hdf5(output):
-        written_format(output, "run")
+        written_format(output, "run", also=f"positions and distances ({', '.join(_HDF5)})")
     outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
     if outcome.result is None:
         return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)

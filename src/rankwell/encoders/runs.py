@@ -268,8 +268,8 @@ def check_made_by(path: Path, manifest: Mapping[str, Any], what: str, *, mixed: 
     replace = f"name another file, or {flag('--overwrite', True)}"
     is_of_any_machine = _of_any_machine(found) == _of_any_machine(expected)
     if is_of_any_machine and "mixed" in found and not mixed:
-        why = f"its vectors are of several kinds of machine, which {flag('--mixed', True)} accepts"
-        raise BadUsage(f"{path} is there, and {why}; otherwise {replace}.")
+        why = f"its vectors are of several kinds of machine; {flag('--mixed', True)} to accept them"
+        raise BadUsage(f"{path} is there, and {why}, or {replace}.")
     if found != expected and not (mixed and is_of_any_machine):
         raise BadUsage(f"{path} is there and was made from other {what} or in another way; {replace}.")
     for place, digest in [(path, found["vectors"]), *((path.with_name(name), each) for name, each in found["files"].items())]:

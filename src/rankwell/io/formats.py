@@ -210,14 +210,17 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
     return entry
 
 
-def written_format(path: Place, holds: Holds, name: str | None = None) -> Format:
-    """The format in which a file is written: the named one, or that of its suffix. Raises UnknownName where there is none."""
+def written_format(path: Place, holds: Holds, name: str | None = None, *, also: str = "") -> Format:
+    """The format in which a file is written: the named one, or that of its suffix. Raises UnknownName where there is none.
+
+    also: what the caller writes besides, for the error.
+    """
     plain = Path(path).name.removesuffix(".gz").removesuffix(".zst").lower()
     able = [entry for entry in formats(holds) if entry.write is not None]
     for entry in able:
         if plain.endswith(entry.suffixes) if name is None else name == entry.name:
             return entry
-    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able)
+    known = "; ".join([*(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able), *filter(None, [also])])
     raise UnknownName(f"{Path(path).name if name is None else name!r} names no format that can be written; known are {known}.")
 
 

@@ -146,7 +146,7 @@ def carry_out(
 
 
 def _reject_unused(kind: PartKind, executor: Executor, choices: PartOptions) -> None:
-    """Raises BadUsage for a number of GPUs that is none or that no part gets, for signs of life that are not watched, for memory without effect."""
+    """Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory without effect."""
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
     if choices.gpus is not None and not executor.has_gpus:
