@@ -68,6 +68,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(place / "v.npy", draw.standard_normal((24, 4)))
     result = evaluate_clips(place / "clips.json", place / "v.npy", ids=names, groups="who,where", details=True, intervals="none")
     present(result, output=place / "out", charts=False)
+    write_report([place / "out"], place / "out" / "report.html")
     return place / "out"
 
 
