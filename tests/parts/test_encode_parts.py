@@ -176,6 +176,15 @@ def test_numbers_below_one_are_refused_before_any_work(texts: Path, options: dic
     assert not work.exists()
 
 
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(texts: Path):
+    work = texts.parent / "w"
+
+    with pytest.raises(BadUsage, match=r"s3://b/v\.npy: results are written to this machine"):
+        run(str(texts), output=Path("s3://b/v.npy"), model="tfidf-svd:2", fit=str(texts), work=str(work), executor="here")
+
+    assert not work.exists()
+
+
 def test_a_dry_run_loads_no_model(texts: Path):
     chosen = {"model": "not/a/model", "dry_run": True, "executor": "processes:2", "batch_size": 4}
 

@@ -83,7 +83,9 @@ def encode_file(
         what = f"{flag('--mixed')}: one process is one machine"
         raise BadUsage(f"{what}; name the {flag('--work')} folder with the parts, or leave it out.")
     inputs = [texts, *filter(None, [options.fit])]
-    refused = refusal(parts, partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()))
+    blocked = refusal(parts, partial(refuse_blocked, output))  # before any work
+    foreign = refusal(parts, partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()))
+    refused = blocked or foreign
     if parts.dry_run and output.exists() and not overwrite:
         made = "made from these texts in this way, and refuses it otherwise"
         refused += (f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where it was {made}",)
