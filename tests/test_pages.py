@@ -130,7 +130,8 @@ def run_page(page: str, text: str, files: Path, monkeypatch: pytest.MonkeyPatch)
         if block.language in SHELL:
             lines = [typed(line, folder, monkeypatch) for line in block.commands if checked(line) and block.is_run(line)]
             printed = "".join(lines) or printed
-            shown = [line for line in block.text.splitlines() if block.language == "console" and not line.startswith("$ ")]
+            is_shown = block.language == "console" and len(lines) > 0
+            shown = [line for line in block.text.splitlines() if is_shown and not line.startswith("$ ")]
         elif not block.is_run():
             continue
         elif block.language == "python":

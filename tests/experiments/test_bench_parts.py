@@ -257,6 +257,17 @@ def test_options_of_parts_that_make_no_sense_are_refused(runs: Path, tmp_path: P
     assert not (tmp_path / "parts").exists()
 
 
+def test_a_dry_run_refuses_what_the_run_would_refuse(runs: Path):
+    for words, message in (
+        (["--executor", "nonsense"], "nonsense"),
+        (["--gpus", "1"], "uses the GPUs that it sees"),
+        (["--executor", "here", "--memory", "1G"], "leave it out"),
+    ):
+        code, out, err = typed("bench", runs, "--dry-run", *words)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
 @pytest.fixture
 def planned(runs: Path, tmp_path: Path) -> Path:
     """A work folder with the plan of one of two cells."""

@@ -9,7 +9,8 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.parts.execution import PartOptions, PartOutcome, refusal
+from rankwell.parts import KINDS
+from rankwell.parts.execution import PartOptions, PartOutcome, executor_of, refusal
 from rankwell.report.present import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 
@@ -58,6 +59,8 @@ def bench(
     if dry_run:
         if format == "html":
             raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
+        if options.parts is not None:
+            executor_of(KINDS["cells"], options.parts)
         plans = to_do(file, output, only=options.only, force=options.force)
         rows = [
             {

@@ -121,9 +121,7 @@ def carry_out(
     Raises BadUsage for a folder with the plan of other work, or one that another process works on, and the first error of a part.
     """
     kind = KINDS[name]
-    executor, address = find_executor("here" if choices.executor is None else choices.executor)
-    limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
-    _reject_unused(kind, executor, choices)
+    executor, address, limits = executor_of(kind, choices)
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
@@ -145,8 +143,13 @@ def carry_out(
             return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
-def _reject_unused(kind: PartKind, executor: Executor, choices: PartOptions) -> None:
-    """Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory without effect."""
+def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Limits]:
+    """The executor, its address, and the limits of its parts.
+
+    Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory without effect.
+    """
+    executor, address = find_executor("here" if choices.executor is None else choices.executor)
+    limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
     if choices.gpus is not None and not executor.has_gpus:
@@ -158,6 +161,7 @@ def _reject_unused(kind: PartKind, executor: Executor, choices: PartOptions) -> 
     if choices.memory is not None and not (kind.is_sized or executor.has_memory):
         what = f"{flag('--memory', choices.memory)}: parts of this work have the same size with any memory"
         raise BadUsage(f"{what}, and the executor {executor.name} reserves none; leave it out.")
+    return executor, address, limits
 
 
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
