@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benches import RUNS_ALONE, make_bench
+from part_jobs import benched
 from rankwell.cli import main
 from rankwell.parts.plans import read_plan
 from rankwell.parts.work import WorkFolder
@@ -82,10 +82,6 @@ def encoded() -> list[str]:
     )
     model = ["--model", "tfidf-svd:40", "--fit", "texts.jsonl", "--batch-size", "1"]
     return ["encode", "texts.jsonl", *model, "--shards", "7", "-o", "{}/found.npy"]
-
-
-def benched() -> list[str]:
-    return ["bench", str(make_bench(Path("inputs"), RUNS_ALONE)), "-o", "{}/found"]
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {

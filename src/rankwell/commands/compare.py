@@ -1,7 +1,7 @@
 """Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,8 +140,21 @@ def _gather(
     if len(places) < 3:
         raise BadUsage("give two folders of results or more, or judgments and two runs or more: rankwell compare QRELS RUN RUN")
     runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]
+    return _evaluated(places[0], runs, options, queries, details=details, progress=progress)
+
+
+def _evaluated(
+    judgments: str,
+    runs: Mapping[str, str] | Sequence[str],
+    options: ComparisonOptions,
+    queries: ComparedQueries,
+    *,
+    details: bool,
+    progress: Progress | None,
+) -> Gathered:
+    """The values of runs, which are evaluated for the comparison."""
     result = rankwell.evaluate(
-        places[0],
+        judgments,
         runs,
         measure_names(options.measures),
         convention=queries.convention,

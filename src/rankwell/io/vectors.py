@@ -295,7 +295,7 @@ _INDEX, _DIMENSION = "index.json", "dimension"
 
 
 def _sniff_cache(head: Head) -> float:
-    if head.far or head.path is None or head.raw.startswith(b"\x93NUMPY"):
+    if head.address or head.path is None or head.raw.startswith(b"\x93NUMPY"):
         return 0.0
     return 0.9 if all((head.path.parent / name).is_file() for name in (_INDEX, _DIMENSION)) else 0.0
 

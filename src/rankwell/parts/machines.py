@@ -57,5 +57,5 @@ def refuse_mixture(place: str, machines: Sequence[PartMachine]) -> None:
     what = f"part {first} was made with {one}, part {second} with {other}; bytes may differ"
     advice = f"Compute the parts of one machine as the others ({typed('rankwell', 'part', place, '--status')} lists them)"
     raise BadInput(
-        f"{place}: {what}. {advice}, or {flag('--mixed', True)}, which accepts both: no one machine can make such a file again."
+        f"{place}: {what}. {advice}, or accept both ({flag('--mixed', True)}): no one machine can make such a file again."
     )

@@ -51,7 +51,7 @@ def _counts(line: bytes) -> bool:
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`.
 
-    path: gives that of the plain file. far: the address of an object that has not been fetched. source: from which more is read.
+    path: gives that of the plain file. address: of an object that has not been fetched. source: from which more is read.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class Head:
         *,
         whole: bool,
         path: Callable[[], Path | None] = lambda: None,
-        far: str = "",
+        address: str = "",
         source: Source | None = None,
     ) -> None:
-        self.name, self.raw, self.whole, self._path, self.far, self._source = name, raw, whole, path, far, source
+        self.name, self.raw, self.whole, self._path, self.address, self._source = name, raw, whole, path, address, source
 
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
@@ -72,7 +72,7 @@ class Head:
         raw, whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(source.name, raw, whole=whole, path=lambda: source.path, far=source.far, source=source)
+        return cls(source.name, raw, whole=whole, path=lambda: source.path, address=source.address, source=source)
 
     @cached_property
     def with_record(self) -> "Head":
@@ -107,7 +107,7 @@ class Head:
     @property
     def table(self) -> Path | str | None:
         """The plain file of a table of columns, or the address of an object whose columns are read by ranges."""
-        return self.far or self.path
+        return self.address or self.path
 
     @cached_property
     def skipped(self) -> int:

@@ -126,7 +126,7 @@ class Source:
         return len(self._piped) if self.file is None else self.file.stat().st_size
 
     @property
-    def far(self) -> str:
+    def address(self) -> str:
         """The address of a large object that has not been fetched; empty for all others, whose file is as good as there."""
         return self._url if self._url and "file" not in vars(self) and self.size > _SMALL else ""
 
@@ -155,7 +155,7 @@ class Source:
 
     def _raw(self, *, begin: bool = False) -> io.BytesIO | io.BufferedReader:
         """The file as it lies there. begin: only its first bytes are needed, for which no object is fetched."""
-        if begin and self.far:
+        if begin and self.address:
             return io.BufferedReader(_remote().begun(self._url, HEAD + 1), HEAD)
         if self.file is None:
             return io.BytesIO(self._piped)

@@ -45,13 +45,13 @@ def glimpse(place: Path | str) -> Glimpse:
     if isinstance(place, str):
         from rankwell.store.remote import existing
 
-        return _glimpse_far(existing(place))
+        return _glimpse_object(existing(place))
     state = place.stat()
     return _glimpse(place, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=8)
-def _glimpse_far(seen: Any) -> Glimpse:
+def _glimpse_object(seen: Any) -> Glimpse:
     """The same of an object, by ranges."""
     from rankwell.store.file_system import file_name
 

@@ -100,21 +100,19 @@ def _append(
     inside = tile % (group * across)
     above, begin = (top + inside % high) * block_q, inside // high * block_x
     row, column = above + tl.arange(0, block_q), begin + tl.arange(0, block_x)
-    total = tl.zeros((block_q, block_x), dtype=tl.float32)
+    value = tl.zeros((block_q, block_x), dtype=tl.float32)
     if is_described:
         for start in range(0, d, block_d):
-            total = tl.dot(queries.load([above, start]), items.load([begin, start]).T, total)
+            value = tl.dot(queries.load([above, start]), items.load([begin, start]).T, value)
     else:
         # Rows beyond the end are those of the beginning, and are left out below, so that loads need no mask.
         inner = tl.arange(0, block_d)
         left = queries + (row % n_queries).to(tl.int64)[:, None] * d + inner[None, :]
         right = items + (column % n_items).to(tl.int64)[None, :] * d + inner[:, None]
         for _ in range(0, d, block_d):
-            total = tl.dot(tl.load(left), tl.load(right), total)
-            left += block_d
-            right += block_d
+            value = tl.dot(tl.load(left), tl.load(right), value)
+            left, right = left + block_d, right + block_d
     is_row, is_column = row < n_queries, column < n_items
-    value = total
     if has_scale:
         value *= tl.load(scale + column, mask=is_column, other=0)[None, :]
     if has_factors:
