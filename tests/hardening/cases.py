@@ -18,6 +18,7 @@ class Case(NamedTuple):
 
     run: command lines, one a line, or Python behind `python:`. codes: right exit codes of the last line. shows: what it prints, a
     regular expression; hides: what it must not print. holds: files that must be there afterwards. seconds, mib: what it may take.
+    before: what an earlier revision gave.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Case(NamedTuple):
     holds: tuple[str, ...] = ()
     seconds: float = 30
     mib: int = 2000
+    before: str = ""
 
 
 def text_files(files: dict[str, str]) -> Write:

@@ -1,6 +1,8 @@
 """Cases of what users met with files of every kind: their own files replaced, mistakes passed over, inputs as they hold them."""
 
 import json
+from importlib import import_module
+from pathlib import Path
 
 from hardening.cases import HOSTILE, Case, Write, text_files
 
@@ -223,5 +225,15 @@ PAGES = [
     ),
 ]
 SEEN = {"one number": ONE_NUMBER, "tables that fit": TABLES, "the page": PAGES}
-CASES = {**HOSTILE, "their own files": KEPT, "mistakes": MISTAKES, "one verdict": VERDICTS, "inputs as held": INPUTS, **SEEN}
+_FAULTS = [import_module(f"hardening.{path.stem}") for path in sorted(Path(__file__).parent.glob("faults_*.py"))]
+FAULTS = {f"faults of {module.__name__.partition('faults_')[2]}": module.CASES for module in _FAULTS}
+CASES = {
+    **HOSTILE,
+    "their own files": KEPT,
+    "mistakes": MISTAKES,
+    "one verdict": VERDICTS,
+    "inputs as held": INPUTS,
+    **SEEN,
+    **FAULTS,
+}
 """All cases by section."""
