@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,12 +12,16 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import hits_of_ranking
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables import Judgments, figure
+from rankwell.core.tables.ranking import Ranking, hits_of_ranking
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import RunPlace, name_runs
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
+from rankwell.evaluation.notations import Gauge
 from rankwell.io import files as io
 from rankwell.report.present import Output
+from rankwell.stats import figure_of
 
 _CUTS = (1, 5, 10, 20, 100, 1000)
 Level = Literal["error", "warning", "ok", "note"]
@@ -140,15 +145,23 @@ def check_places(
             Finding("corpus", "items", "note", len(known)),
             _finding("corpus", "judged items that the corpus lacks", lacking),
         ]
+    gauge = Gauge("nDCG@10", partial(_ndcg, flat))
     for name, place in runs.items():
         ranking = io.check_ranking(place, format=run_format)
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
-        run = RunPlace(name, hits_of_ranking(ranking.table, flat), place, ranking.format, run_format)
-        mistakes += [(name, each) for each in run_mistakes(run, flat)]
+        run = RunPlace(name, hits_of_ranking(ranking.table, flat), place, ranking.format, run_format, ranking.table)
+        mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
     mistakes += [("runs", each) for each in copies(runs)]
     findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]
     return Findings(tuple(findings), (*notes, *(each.sentence for _, each in mistakes)))
+
+
+def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
+    """The mean of nDCG@10 over all judged queries."""
+    measure = parse_measure("nDCG@10")
+    view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments))
+    return figure(figure_of(measure(view.resolve("id-desc")), measure.entry.summary), measure.entry.unit)
 
 
 def _finding(file: str, what: str, names: Sequence[str], level: Level = "warning") -> Finding:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
-from rankwell.core.tables.ranking import Hits
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.store import Source, encode_id, run_files, split_part
@@ -179,20 +179,27 @@ class JudgedRun:
 
 
 class RunPlace(NamedTuple):
-    """A run with the place that it was read from. form: its format. run_format: the format that the user named."""
+    """A run with the place that it was read from. form: its format. run_format: the format that the user named.
+
+    ranking: all its rows, where they have been read.
+    """
 
     name: str
     hits: Hits
     place: Any
     form: str
     run_format: str | None = None
+    ranking: Ranking | None = None
 
 
-def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source | None) -> bool:
-    """Whether counts, some of the hits or the first lines show a sign of a mistake that `evaluation.mistakes` names.
+def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Source | None) -> bool:
+    """Whether counts, some of the hits or some lines show a sign of a mistake that `evaluation.mistakes` names.
 
     judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
     """
+    from rankwell.evaluation.notations import match_items, sample_rows
+
+    hits = run.hits
     missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
     if missing and (hits.unknown or 2 * missing > len(hits.present)):
         return True
@@ -206,7 +213,7 @@ def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source
         return True
     rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
     rising = (first[0] == second[0] and float(second[4]) > float(first[4]) for first, second in pairwise(filter(None, rows[:-1])))
-    return any(rising)
+    return any(rising) or bool(match_items(sample_rows(run), judgments, hits))
 
 
 def name_runs(runs: Any) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 `evaluate` looks only where `is_suspicious` finds a sign, `check` always. Text is compared in the first 1,000 rows of a run.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,15 +12,25 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.ranking import Hits
-from rankwell.errors import BadInput, flag, shown
+from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunPlace
+from rankwell.evaluation.notations import (
+    CHUNKS,
+    Gauge,
+    IdPair,
+    ItemPairs,
+    main_notation,
+    match_items,
+    match_probable,
+    match_queries,
+    sample_rows,
+    whole_run,
+    written_as_judged,
+)
 from rankwell.io import column_tables
-from rankwell.io import files as io
 from rankwell.store import Source, decode_id, split_part
 
 _ROWS = 1_000
-# Other formats are read whole for a sample of their items, where they are not larger than this.
-_MOST_BYTES = 1 << 24
 _LATE, _Z = 1 / 3, 5.26
 
 
@@ -55,13 +64,22 @@ def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
 
 
 def run_mistakes(
-    run: RunPlace, judgments: Judgments, *, rel: float = 1, ties: str = "id-desc", queries: str = "truth"
+    run: RunPlace,
+    judgments: Judgments,
+    *,
+    rel: float = 1,
+    ties: str = "id-desc",
+    queries: str = "truth",
+    gauge: Gauge | None = None,
 ) -> list[Mistake]:
-    """The mistakes that a run shows, each once, those first that explain others. judgments: one row per query and item."""
+    """The mistakes that a run shows, each once, those first that explain others.
+
+    judgments: one row per query and item. gauge: the figure that ids in two notations change.
+    """
     rows = _first_rows(run)
-    found = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries)]
+    of_queries = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries, gauge)]
     direction = [*_rising(run.name, rows), *_at_the_end(run, judgments, rel)][:1]
-    return [*found, *_item_ids(run, judgments, rows, rel), *(direction or _all_tied(run, ties))]
+    return [*of_queries, *_item_ids(run, judgments, rows, rel, gauge), *(direction or _all_tied(run, ties))]
 
 
 def copies(named: Mapping[str, Any]) -> list[Mistake]:
@@ -84,60 +102,6 @@ def copies(named: Mapping[str, Any]) -> list[Mistake]:
 # ---- ids -------------------------------------------------------------------------------------------------------------------
 
 
-def _bare_name(text: str) -> str:
-    return text.rpartition("/")[2] or text
-
-
-def _bare_number(text: str) -> str:
-    return re.sub(r"^\D+(?=\d+$)", "", text)
-
-
-_EXTENSION = re.compile(
-    r"\.(txt|md|html?|xml|json|csv|pdf|docx?|jpe?g|png|gif|webp|bmp|tiff?|npy|mp[34]|m4a|wav|flac|avi|mov|mkv|webm)$",
-    re.IGNORECASE,
-)
-_NOTATIONS: dict[str, Callable[[str], str]] = {
-    "differences of case": str.casefold,
-    "blanks around ids": str.strip,
-    "quotes around ids": lambda text: text.strip("\"'`"),
-    "leading zeros": lambda text: re.sub(r"(?<!\d)0+(?=\d)", "", text),
-    "decimals of integers (1.0 for 1)": lambda text: re.sub(r"^(\d+)\.0+$", r"\1", text),
-    "file name extensions": lambda text: _EXTENSION.sub("", text),
-    "folders in front of ids": _bare_name,
-    "letters in front of numbers": _bare_number,
-}
-"""The ways in which two files write one id, and the form that is the same in both."""
-
-
-class _Alike(NamedTuple):
-    """Ids that are the same except for their notation: how many, the difference in words, and the first pair."""
-
-    n: int
-    ignored: str
-    first: tuple[str, str]
-
-
-def _alike(judged: Iterable[str], listed: Iterable[str]) -> _Alike | None:
-    """The notation by which most judged ids are ids of the run, written differently; None where no id is."""
-    judged, listed, best = list(dict.fromkeys(judged)), list(dict.fromkeys(listed)), None
-    for ignored, plain in _NOTATIONS.items():
-        forms: dict[str, list[str]] = {}
-        for each in listed:
-            forms.setdefault(plain(each), []).append(each)
-        pairs = [(each, forms[plain(each)]) for each in judged if plain(each) in forms]
-        # Several ids of one form are different things.
-        found = [(each, others[0]) for each, others in pairs if len(others) == 1 and others[0] != each]
-        if plain in (_bare_number, _bare_name):  # train-1 is not test-1, a/1.png is not b/1.png
-            found = [(each, other) for each, other in found if each.endswith(other) or other.endswith(each)]
-        if found and (best is None or len(found) > best.n):
-            best = _Alike(len(found), ignored, found[0])
-    return best
-
-
-def _example(pair: tuple[str, str]) -> str:
-    return f"{shown(pair[0])} in the judgments, {shown(pair[1])} in the run"
-
-
 def _exchanged(run: RunPlace, judgments: Judgments) -> str:
     """The column of the run that is the other one of the judgments: many of its queries are items there, or its items queries.
 
@@ -155,67 +119,94 @@ def _many_are(listed: Iterable[str], known: set[str]) -> bool:
 
 def no_common_query(run: RunPlace, judgments: Judgments) -> str:
     """The probable reason why judgments and a run share no query, as further sentence of that error; empty where unknown."""
-    judged, listed = judgments.queries, list(run.hits.unknown)
-    if what := _exchanged(run, judgments):
-        return f" {what[0].upper()}{what[1:]}; exchange the two columns in one of the files."
-    if (alike := _alike(judged, listed)) is not None:
-        what = f"{alike.n} would match if {alike.ignored} were ignored ({_example(alike.first)})"
-        return f" {what}; write the ids alike in both files."
+    if swapped := _exchanged(run, judgments):
+        return f" {swapped[0].upper()}{swapped[1:]}; exchange the two columns in one of the files."
+    if pairs := match_queries(judgments.queries, run.hits.unknown):
+        would = f"{len(pairs)} would match if {main_notation(pairs)} were ignored ({pairs[0]})"
+        return f" {would}; write the ids alike in both files."
     return ""
 
 
-def _query_ids(run: RunPlace, judgments: Judgments, queries: str) -> list[Mistake]:
+def _query_ids(run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge | None) -> list[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.present.tolist()
     missing = [query for query, there in zip(judgments.queries, present, strict=True) if not there]
-    if len(missing) == len(present) and (what := _exchanged(run, judgments)):
-        sentence = f"{run.name}: {what}; exchange the two columns in one of the files."
+    if len(missing) == len(present) and (swapped := _exchanged(run, judgments)):
+        sentence = f"{run.name}: {swapped}; exchange the two columns in one of the files."
         return [Mistake("queries and items swapped", len(missing), sentence, "error")]
-    found, explained = list[Mistake](), 0
-    alike = _alike(missing, run.hits.unknown) if missing and run.hits.unknown else None
-    if alike is not None and 2 * alike.n >= min(len(missing), len(run.hits.unknown)):
-        explained = alike.n
-        what = f"{run.name}: {explained} of the {len(missing)} judged queries that it lacks would match"
-        advice = f"{what} if {alike.ignored} were ignored ({_example(alike.first)}); write the ids alike in both files."
-        found.append(Mistake("query ids in two notations", explained, advice, "error"))
-    if 2 * (len(missing) - explained) > len(present) > 1:
+    mistakes = list[Mistake]()
+    pairs = match_queries(missing, run.hits.unknown)
+    if pairs:
+        would = f"{run.name}: {len(pairs)} of the {len(missing)} judged queries that it lacks would match"
+        sentence = f"{would} if {main_notation(pairs)} were ignored ({pairs[0]})"
+        sentence += f"{_if_alike(run, gauge, pairs, {})}; write the ids alike in both files."
+        mistakes.append(Mistake("query ids in two notations", len(pairs), sentence, "error"))
+    if 2 * (len(missing) - len(pairs)) > len(present) > 1:
         effect = "count as 0" if queries == "truth" else "are left out"
         has = f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged queries; the others {effect}"
         both = f" If it is right, {flag('--queries', 'both')} averages over the queries of both." if queries == "truth" else ""
         advice = f"{has}. Is the run from another split, or incomplete?{both}"
-        found.append(Mistake("most judged queries missing", len(missing), advice))
-    return found
+        mistakes.append(Mistake("most judged queries missing", len(missing), advice))
+    return mistakes
 
 
-def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float) -> list[Mistake]:
-    """Item ids in two notations, where few relevant items were found; and none of a run's items judged."""
+def _if_alike(run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs) -> str:
+    """The figure as it is and with the ids written alike; empty where the run is too large to be read again."""
+    if gauge is None or (ranking := whole_run(run)) is None:
+        return ""
+    alike = gauge.mean_of(written_as_judged(ranking, queries, items))
+    return f", and {gauge.label} would be {alike} in place of {gauge.mean_of(ranking)}"
+
+
+def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None) -> list[Mistake]:
+    """Item ids in two notations; and none of a run's items judged."""
+    if mistakes := _spelled_items(run, judgments, gauge):
+        return mistakes
     relevant = judgments.grades >= rel
     n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.retrieved.sum())
     if not n_present or 10 * n_found >= min(int(relevant.sum()), n_present):
         return []
-    listed = dict.fromkeys([row.item for row in rows] or _items_of(run))
-    judged = dict.fromkeys(judgments.items)
-    exact = len(judged.keys() & listed.keys())
-    alike = _alike((item for item in judged if item not in listed), (item for item in listed if item not in judged))
-    if alike is not None and alike.n > 2 * exact and alike.n >= min(3, len(listed), len(judged)):
-        what = f"{run.name}: {alike.n} of its first {len(listed)} items are judged items if {alike.ignored} are ignored"
-        advice = f"{what} ({_example(alike.first)}), and {exact} as they are; write the ids alike in both files."
-        return [Mistake("item ids in two notations", alike.n, advice, "error")]
+    listed = list(dict.fromkeys([row.item for row in rows] or _items_of(run)))
+    judged = set(judgments.items)
+    exact = len(judged.intersection(listed))
+    pairs = match_probable(
+        [item for item in dict.fromkeys(judgments.items) if item not in set(listed)],
+        [item for item in listed if item not in judged],
+        max(2 * exact + 1, min(3, len(listed), len(judged))),
+    )
+    if pairs:
+        would = (
+            f"{run.name}: {len(pairs)} of its first {len(listed)} items are judged items if {main_notation(pairs)} are ignored"
+        )
+        sentence = f"{would} ({pairs[0]}), and {exact} as they are; write the ids alike in both files."
+        return [Mistake("item ids in two notations", len(pairs), sentence, "error")]
     if len(run.hits.row) or not (judged and listed):
         return []
-    what = f"{run.name}: none of its items is judged for its query (listed: {shown(next(iter(listed)))}, …"
-    advice = f"{what}; judged: {shown(next(iter(judged)))}, …). Are both from the same collection, with their columns in order?"
+    none = f"{run.name}: none of its items is judged for its query (listed: {shown(listed[0])}, …"
+    advice = f"{none}; judged: {shown(judgments.items[0])}, …). Are both from the same collection, with their columns in order?"
     return [Mistake("no judged item", n_present, advice)]
+
+
+def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> list[Mistake]:
+    """Judged items that the run lists in another notation, however few."""
+    items, least = match_items(sample_rows(run), judgments, run.hits), ""
+    if not items:
+        return []
+    if (ranking := whole_run(run)) is None:
+        least = "at least "
+    else:
+        items = match_items(zip(ranking.row_queries, ranking.items, strict=True), judgments, run.hits)
+    pairs = [IdPair(judged, listed) for (_, listed), judged in items.items()]
+    n, notation = len({(query, judged) for (query, _), judged in items.items()}), main_notation(pairs)
+    would = f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} were ignored ({pairs[0]})"
+    alike = _if_alike(run, gauge, (), items)
+    advice = "write ids of documents in the run" if notation == CHUNKS else "write the ids alike in both files"
+    return [Mistake("item ids in two notations", n, f"{would}{alike}; {advice}.", "error")]
 
 
 def _items_of(run: RunPlace) -> Sequence[str]:
     """The first items of a run in any format; none of a file that is too large to be read for them."""
-    if isinstance(run.place, (str, Path)) and (file := Source(run.place).file) is not None and file.stat().st_size > _MOST_BYTES:
-        return ()
-    try:
-        return io.read_ranking(run.place, format=run.run_format, duplicates="first").items[:_ROWS]
-    except BadInput:
-        return ()
+    return () if (ranking := whole_run(run)) is None else ranking.items[:_ROWS]
 
 
 # ---- columns and directions ------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
-from rankwell.core.tables import Bools, Judgments, tie_rule
-from rankwell.core.tables.ranking import Hits
+from rankwell.core.tables import Bools, Judgments, figure, tie_rule
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
@@ -26,7 +26,7 @@ from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
-from rankwell.stats import check_intervals
+from rankwell.stats import check_intervals, figure_of
 from rankwell.store import Source, run_files, sources_of
 from rankwell.store.data_sets import queries_beside
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of, with_second
@@ -138,7 +138,7 @@ def _results(
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
         place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format)
-        evaluation.builder.notes += evaluation.mistakes(place, found.source)
+        evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
         evaluation.add(place)
         if options.confidence:
             evaluation.add_abstention(run, options)
@@ -202,15 +202,24 @@ class _RunEvaluation:
             progress=request.progress,
         )
 
-    def mistakes(self, place: RunPlace, source: Source | None) -> list[str]:
+    def mistakes(self, place: RunPlace, source: Source | None, options: RunOptions) -> list[str]:
         """The probable mistakes in the judgments and in one run. source: the run's, where it is a file."""
         flat, lines = self.truth.flat, source if place.form == "trec" else None
-        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, place.hits, rel=self._lowest, lines=lines):
+        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, place, rel=self._lowest, lines=lines):
             return []
         from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
+        from rankwell.evaluation.notations import Gauge
 
-        own = run_mistakes(place, flat, rel=self._lowest, ties=self.rules.ties, queries=self.rules.queries)
+        gauge = Gauge(self.measures[0].label, partial(self._mean_of, place=place, request=self.request(options)))
+        own = run_mistakes(place, flat, rel=self._lowest, ties=self.rules.ties, queries=self.rules.queries, gauge=gauge)
         return [each.sentence for each in (*judgment_mistakes(flat, self._lowest), *own)]
+
+    def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
+        """The mean of the first measure on other rows of a run, under the same rules."""
+        alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, 0, self.sessions)
+        alone.add(place._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
+        values = alone.builder.values[0]
+        return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
     def add(self, place: RunPlace) -> None:
         """Measures one run."""

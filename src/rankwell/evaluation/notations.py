@@ -1,0 +1,294 @@
+"""Ids that judgments and a run write differently: how many, in which notation, and the run with its ids written as judged.
+
+A notation of the first table differs without naming another thing; it is reported however few ids it concerns. One of the
+second may distinguish things (`train-1`, `test-1`); it is reported only where it explains half of what does not match.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.errors import BadInput, shown
+from rankwell.evaluation.judged import RunPlace
+from rankwell.io import files
+from rankwell.store import Source, decode_id, split_part
+
+Plain = Callable[[str], str]
+"""The form of an id that is the same in all spellings of a notation."""
+_CHUNK = re.compile(
+    r"(?:#|::)[\w.-]+$|[/_.@|%:-]*(?:chunk|passage|para(?:graph)?|segment|split|part)[/_.:#-]*\d+$", re.IGNORECASE
+)
+_ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_DECIMALS = re.compile(r"^(\d+)\.0+$")
+_EXTENSION = re.compile(
+    r"\.(txt|md|html?|xml|json|csv|pdf|docx?|jpe?g|png|gif|webp|bmp|tiff?|npy|mp[34]|m4a|wav|flac|avi|mov|mkv|webm)$",
+    re.IGNORECASE,
+)
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _visible(text: str) -> str:
+    return text if text.isascii() else _ZERO_WIDTH.sub("", text)
+
+
+def _decoded(text: str) -> str:
+    if "%" not in text:
+        return text
+    from urllib.parse import unquote
+
+    return unquote(text)
+
+
+def _document(text: str) -> str:
+    return text if text.isalnum() else _CHUNK.sub("", text) or text
+
+
+CHUNKS = "suffixes of chunks"
+CERTAIN: Mapping[str, Plain] = {
+    "Unicode normal forms": _composed,
+    "zero-width characters": _visible,
+    "percent-encoding": _decoded,
+    "blanks around ids": str.strip,
+    "quotes around ids": lambda text: text.strip("\"'`"),
+    "differences of case": str.casefold,
+    "leading zeros": lambda text: _ZEROS.sub("", text) if "0" in text else text,
+    "decimals of integers (1.0 for 1)": lambda text: _DECIMALS.sub(r"\1", text) if ".0" in text else text,
+    CHUNKS: _document,
+}
+PROBABLE: Mapping[str, Plain] = {
+    "file name extensions": lambda text: _EXTENSION.sub("", text),
+    "folders in front of ids": lambda text: text.rpartition("/")[2] or text,
+    "letters in front of numbers": lambda text: re.sub(r"^\D+(?=\d+$)", "", text),
+    "numbers of chunks behind ids": lambda text: re.sub(r"[-_.:]\d+$", "", text),
+}
+
+
+class IdPair(NamedTuple):
+    """One id in the notation of the judgments and in that of the run."""
+
+    judged: str
+    listed: str
+
+    def __str__(self) -> str:
+        # Characters that look alike, or like nothing, are written as escapes.
+        hidden = not (self.judged.isascii() and self.listed.isascii()) and _visible(_composed(self.listed)) == _visible(
+            _composed(self.judged)
+        )
+        judged, listed = (ascii(text) if hidden else shown(text) for text in self)
+        return f"{judged} in the judgments, {listed} in the run"
+
+
+def certain_form(text: str) -> str:
+    """The form of an id that is the same in all certain notations."""
+    for plain in CERTAIN.values():
+        text = plain(text)
+    return text
+
+
+def notation_of(pair: IdPair) -> str:
+    """The notation in which two spellings of an id differ; of several, all."""
+    for name, plain in {**CERTAIN, **PROBABLE}.items():
+        if plain(pair.judged) == plain(pair.listed):
+            return name
+    return " and ".join(name for name, plain in CERTAIN.items() if any(plain(text) != text for text in pair))
+
+
+def main_notation(pairs: Iterable[IdPair]) -> str:
+    """The notation of most pairs."""
+    names = [notation_of(pair) for pair in pairs]
+    return max(dict.fromkeys(names), key=names.count)
+
+
+def match_queries(missing: Iterable[str], unknown: Iterable[str]) -> list[IdPair]:
+    """Judged queries that a run lacks, with the queries of the run that are the same except for their notation.
+
+    missing: queries of the judgments that the run lacks. unknown: queries of the run that the judgments lack.
+    """
+    missing, unknown = list(dict.fromkeys(missing)), list(dict.fromkeys(unknown))
+    pairs = _unique_pairs(missing, unknown, certain_form)
+    return pairs or match_probable(missing, unknown, min(len(missing), len(unknown)) / 2)
+
+
+def match_probable(judged: Sequence[str], listed: Sequence[str], least: float) -> list[IdPair]:
+    """The ids that match by the probable notation that explains most of them; none where it explains fewer than `least`."""
+    best = list[IdPair]()
+    for name, plain in PROBABLE.items():
+        pairs = _unique_pairs(judged, listed, plain)
+        if name != "file name extensions":  # train-1 is not test-1, a/1.png is not b/1.png
+            pairs = [pair for pair in pairs if _is_part(*pair) or _is_part(pair.listed, pair.judged)]
+        best = max(best, pairs, key=len)
+    return best if len(best) >= least else []
+
+
+def _is_part(short: str, long: str) -> bool:
+    return long.endswith(short) or long.startswith(short)
+
+
+def _unique_pairs(judged: Sequence[str], listed: Sequence[str], plain: Plain) -> list[IdPair]:
+    """Ids of one plain form in both lists, each the only one of its list."""
+    forms: dict[str, list[str]] = {}
+    for text in listed:
+        forms.setdefault(plain(text), []).append(text)
+    targets: dict[str, list[str]] = {}
+    for text in judged:
+        targets.setdefault(plain(text), []).append(text)
+    pairs = [IdPair(texts[0], forms[form][0]) for form, texts in targets.items() if len(texts) == len(forms.get(form, ())) == 1]
+    return [pair for pair in pairs if pair.judged != pair.listed]
+
+
+ItemPairs = dict[tuple[str, str], str]
+"""By query and item as a run lists it: the item as it is judged for that query."""
+
+
+class Gauge(NamedTuple):
+    """A figure of a run. label: the name of its measure. mean_of: its value as text."""
+
+    label: str
+    mean_of: Callable[[Ranking], str]
+
+
+def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hits) -> ItemPairs:
+    """Judged items that a run lists for their query in another certain notation.
+
+    rows: query and item of rows of the run, all of a query one after the other. judgments: with one row per query and item.
+    A spelling that is itself an id of the judgments is another item, and two spellings of one id in a list are two items; only
+    chunks of a document are several.
+    """
+    unlisted = np.ones(len(judgments.items), dtype=np.bool_)
+    unlisted[hits.row] = False
+    candidates = ItemPairs()
+    for query, group in groupby(rows, key=lambda row: row[0]):
+        items = [item for _, item in group]
+        if query in judgments.index:
+            rows_of_query = judgments.rows_of(query)
+            judged = judgments.items[rows_of_query]
+            lacking = [item for item, is_lacking in zip(judged, unlisted[rows_of_query].tolist(), strict=True) if is_lacking]
+            candidates |= {(query, item): known for item, known in _spelled_differently(lacking, judged, items)}
+    if not candidates:
+        return {}
+    ids = set(judgments.items)
+    return {key: judged for key, judged in candidates.items() if key[1] not in ids}
+
+
+def _spelled_differently(lacking: Sequence[str], judged: Sequence[str], items: Sequence[str]) -> list[tuple[str, str]]:
+    """Items of one list with the judged items that it lacks in this spelling."""
+    if not lacking:
+        return []
+    targets: dict[str, list[str]] = {}
+    for text in lacking:
+        targets.setdefault(certain_form(text), []).append(text)
+    forms, known = dict[str, list[str]](), set(judged)
+    for text in dict.fromkeys(items):
+        if text not in known and (form := certain_form(text)) in targets:
+            forms.setdefault(form, []).append(text)
+    return [
+        (text, targets[form][0])
+        for form, texts in forms.items()
+        if len(targets[form]) == 1 and (len(texts) == 1 or all(_CHUNK.search(text) for text in texts))
+        for text in texts
+    ]
+
+
+def written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPairs) -> Ranking:
+    """The run with its ids in the notation of the judgments; of several chunks of a document the best remains."""
+    names = {pair.listed: pair.judged for pair in queries}
+    rows: dict[tuple[str, str], float] = {}
+    for query, item, score in zip(ranking.row_queries, ranking.items, ranking.scores.tolist(), strict=True):
+        key = names.get(query, query), items.get((query, item), item)
+        rows[key] = max(score, rows.get(key, score))
+    names_of_rows, items_of_rows = [query for query, _ in rows], [item for _, item in rows]
+    all_queries = [names.get(query, query) for query in ranking.queries]
+    return Ranking.from_rows(names_of_rows, items_of_rows, list(rows.values()), all_queries=all_queries)
+
+
+# ---- rows of a run ---------------------------------------------------------------------------------------------------------
+
+_BLOCK, _BLOCKS = 1 << 13, 16
+_FIRST_ROWS = 4_000
+_MOST_BYTES = 1 << 24
+"""A larger file is not read a second time."""
+
+
+def whole_run(run: RunPlace) -> Ranking | None:
+    """All rows of a run, of a repeated item the first; None of a file that is too large to be read a second time."""
+    if run.ranking is not None:
+        return run.ranking
+    if isinstance(run.place, (str, Path)) and _size(run.place) > _MOST_BYTES:
+        return None
+    try:
+        return files.read_ranking(run.place, format=run.run_format, duplicates="first")
+    except BadInput:
+        return None
+
+
+def _size(place: str | Path) -> int:
+    """The bytes of a place, of a compressed one about what they are when unpacked."""
+    source = Source(split_part(place)[0])
+    return source.size * (8 if source.compression else 1)
+
+
+def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
+    """Query and item of some rows of a run: of a TREC file from blocks at equal distances, of others the first rows."""
+    if run.ranking is not None:
+        return zip(run.ranking.row_queries, run.ranking.items, strict=True)
+    if not isinstance(run.place, (str, Path)):
+        return _rows_of_object(run.place)
+    path, part = split_part(run.place)
+    source = Source(path)
+    if source.address:
+        return ()
+    if run.form == "trec":
+        return _rows_of_blocks(source)
+    if run.form in ("csv", "tsv", "jsonl", "parquet"):
+        from rankwell.io.column_tables import first_rows
+
+        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part)]
+    ranking = whole_run(run) if _size(run.place) <= _BLOCK * _BLOCKS else None
+    return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
+
+
+def _rows_of_blocks(source: Source) -> list[tuple[str, str]]:
+    """Rows of a file whose lines have a query first and an item third; of a compressed one those at its beginning."""
+    if (path := source.path) is None:
+        blocks = [source.head(_BLOCK)]
+    else:
+        size = path.stat().st_size
+        starts = sorted({0, *(size * number // _BLOCKS for number in range(_BLOCKS))})
+        with path.open("rb") as stream:
+            blocks = [_block_at(stream, start) for start in starts]
+    lines = (line.split(None, 3) for block in blocks for line in block.split(b"\n")[:-1])
+    return [(decode_id(fields[0]), decode_id(fields[2])) for fields in lines if len(fields) > 3]
+
+
+def _block_at(stream: BinaryIO, start: int) -> bytes:
+    """Whole lines from a place in a file."""
+    stream.seek(max(start - 1, 0))
+    block = stream.read(_BLOCK)
+    return block if start == 0 else block[block.find(b"\n") + 1 :]
+
+
+def _rows_of_object(run: Any) -> Iterable[tuple[str, str]]:
+    """Rows at the beginning of a run in memory."""
+    if isinstance(run, Mapping):
+        rows = ((str(query), str(item)) for query, items in run.items() for item in items)
+        return islice(rows, _FIRST_ROWS)
+    import narwhals as nw
+
+    frame = nw.from_native(run, pass_through=True)
+    first_rows = frame.head(_FIRST_ROWS).to_native() if isinstance(frame, nw.DataFrame) else run
+    try:
+        ranking = files.read_ranking(first_rows, duplicates="first")
+    except BadInput:
+        return ()
+    return zip(ranking.row_queries, ranking.items, strict=True)

@@ -1,0 +1,137 @@
+"""Ids that judgments and a run write differently in a part of the queries or items, and what the figure would be."""
+
+import json
+import random
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import rankwell as rw
+from rankwell.evaluation.notations import CERTAIN, IdPair, certain_form, match_queries, notation_of
+
+Run = dict[str, dict[str, float]]
+CITIES = ("Évian", "Zürich", "Málaga", "Łódź", "Århus", "Nîmes", "Brasília", "Kraków", "Göteborg", "Orléans")
+
+
+def world(n: int = 100) -> tuple[dict[str, dict[str, int]], Run]:
+    """One relevant item a query, which the run has first."""
+    qrels = {f"Q{query:03}": {f"Doc{query:03}": 1} for query in range(1, n + 1)}
+    run = {query: {item: 2.0, f"other-{query}": 1.0} for query, judged in qrels.items() for item in judged}
+    return qrels, run
+
+
+def notes_on_ids(result: rw.Results) -> list[str]:
+    return [note for note in result.notes if "would" in note]
+
+
+def test_thirty_of_a_hundred_queries_in_lower_case_are_named_with_the_figure():
+    qrels, run = world()
+    run = {query.lower() if number < 30 else query: items for number, (query, items) in enumerate(run.items())}
+
+    result = rw.evaluate(qrels, {"mine": run}, "RR")
+    found = {finding.check: finding for finding in rw.check(qrels, {"mine": run})}
+
+    assert result["RR"] == 0.7
+    (note,) = notes_on_ids(result)
+    assert note.startswith("mine: 30 of the 30 judged queries that it lacks would match if differences of case were ignored")
+    assert "RR would be 1.0000 in place of 0.7000" in note
+    assert (found["query ids in two notations"].level, found["query ids in two notations"].count) == ("error", 30)
+
+
+SPELLINGS = {
+    "Unicode normal forms": lambda text: unicodedata.normalize("NFD", text),
+    "zero-width characters": lambda text: f"{text}\u200b",
+    "percent-encoding": lambda text: text.replace("ö", "%C3%B6").replace("0", "%30"),
+    "blanks around ids": lambda text: f" {text}",
+    "quotes around ids": lambda text: f'"{text}"',
+    "differences of case": str.upper,
+    "leading zeros": lambda text: text.replace("doc", "doc0"),
+    "suffixes of chunks": lambda text: f"{text}#c3",
+}
+
+
+@pytest.mark.parametrize("notation", SPELLINGS)
+@pytest.mark.parametrize("form", ["object", "json", "tsv", "trec"])
+def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_figure(notation: str, form: str, tmp_path: Path):
+    if form == "trec" and notation == "blanks around ids":
+        pytest.skip("fields of a TREC run have no blanks")
+    qrels = {f"q{number}": {f"döc{number + 1}": 1, f"doc{number + 1}": 1} for number in range(12)}
+    run: Run = {query: {item: 3.0 - place for place, item in enumerate([*judged, "x"])} for query, judged in qrels.items()}
+    spell = SPELLINGS[notation]
+    altered = {
+        query: {spell(item) if int(query[1:]) < 4 else item: score for item, score in items.items()}
+        for query, items in run.items()
+    }
+    n = sum(spell(item) != item for query in list(run)[:4] for item in qrels[query])
+    rows = [(query, item, score) for query, items in altered.items() for item, score in items.items()]
+    place: object = tmp_path / f"run.{form}"
+    if form == "object":
+        place = altered
+    elif form == "json":
+        (tmp_path / "run.json").write_text(json.dumps(altered))
+    elif form == "tsv":
+        lines = [f"{query}\t{item}\t{score}\n" for query, item, score in rows]
+        (tmp_path / "run.tsv").write_text("query\titem\tscore\n" + "".join(lines))
+    else:
+        (tmp_path / "run.trec").write_text("".join(f"{query} Q0 {item} 0 {score} t\n" for query, item, score in rows))
+
+    result = rw.evaluate(qrels, {"mine": place}, "AP")
+    found = {finding.check: finding for finding in rw.check(qrels, {"mine": place})}
+
+    (note,) = notes_on_ids(result)
+    assert note.startswith(f"mine: {n} more judged items would be found if {notation} were ignored")
+    assert f"AP would be 1.0000 in place of {result['AP']:.4f}" in note
+    assert (found["item ids in two notations"].level, found["item ids in two notations"].count) == ("error", n)
+
+
+def test_chunks_of_one_document_are_several_rows_of_it():
+    qrels = {"q": {"doc": 1, "other": 1}}
+    run = {"q": {"x": 4.0, "doc#c3": 3.0, "doc#c1": 2.0, "other": 1.0}}
+
+    (note,) = notes_on_ids(rw.evaluate(qrels, {"mine": run}, "RR"))
+
+    assert "1 more judged item would be found if suffixes of chunks were ignored" in note
+    assert "RR would be 0.5000 in place of 0.2500; write ids of documents in the run." in note
+
+
+def test_ids_that_both_are_judged_or_both_are_listed_are_two_things():
+    qrels = {"q1": {"a": 1, "A": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
+    run = {"q1": {"a": 3.0, "x": 1.0}, "q2": {"A": 2.0, "b": 1.0}, "q3": {"C": 3.0, "c": 1.0}}
+
+    assert notes_on_ids(rw.evaluate(qrels, {"mine": run}, "RR")) == []
+
+
+def test_ids_that_look_alike_are_written_as_escapes():
+    composed, decomposed = unicodedata.normalize("NFC", "Évian"), unicodedata.normalize("NFD", "Évian")
+    assert str(IdPair(composed, decomposed)) == r"'\xc9vian' in the judgments, 'E\u0301vian' in the run"
+    assert str(IdPair("Évian", "évian")) == "'Évian' in the judgments, 'évian' in the run"
+
+
+def test_random_ids_of_several_alphabets_do_not_match():
+    draw = random.Random(7)
+    for alphabet in ("0123456789", "0123456789abcdef", "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789-_"):
+        ids = ["".join(draw.choices(alphabet, k=11)) for _ in range(3000)]
+        assert match_queries(ids[:1500], ids[1500:]) == []
+
+
+def test_each_certain_notation_has_one_form_for_its_spellings():
+    for name, spell in SPELLINGS.items():
+        for city in CITIES:
+            text = f"{city.replace('ö', 'o')}-7döc"
+            spelled = spell(text)
+            assert certain_form(spelled) == certain_form(text)
+            assert spelled == text or notation_of(IdPair(text, spelled)) == name
+    assert set(SPELLINGS) <= set(CERTAIN)
+
+
+def test_a_large_file_is_looked_at_in_many_places(tmp_path: Path):
+    lines = [f"q{query} Q0 d{query}-{rank} {rank} {100 - rank} t\n" for query in range(3000) for rank in range(1, 51)]
+    qrels = {f"q{query}": {f"d{query}-1": 1} for query in range(3000)}
+    half = len(lines) // 2
+    lines[half:] = [line.replace(" d", " D") for line in lines[half:]]
+    (tmp_path / "run").write_text("".join(lines))
+
+    (note,) = notes_on_ids(rw.evaluate(qrels, str(tmp_path / "run"), "RR", intervals="none"))
+
+    assert "1500 more judged items would be found if differences of case were ignored" in note

@@ -1,0 +1,71 @@
+"""Ids that judgments and a run write differently for a part of the queries or items."""
+
+import unicodedata
+
+from hardening.cases import Case, text_files
+
+_QUERIES = [f"Q{number:03}" for number in range(1, 101)]
+_JUDGED = [f"Évian{number}" if number % 3 else f"d{number}" for number in range(1, 13)]
+
+
+def _qrels(pairs: list[tuple[str, str]]) -> str:
+    return "".join(f"{query} 0 {item} 1\n" for query, item in pairs)
+
+
+def _run(pairs: list[tuple[str, str]]) -> str:
+    return "".join(f"{query} Q0 {item} 1 9 r\n{query} Q0 other 2 1 r\n" for query, item in pairs)
+
+
+def _decomposed(item: str, number: int) -> str:
+    return unicodedata.normalize("NFD", item) if number < 4 else item.replace("d", "d0") if number < 6 else item
+
+
+_LOWER = [(query, f"d{query}".lower() if number < 30 else f"d{query}") for number, query in enumerate(_QUERIES)]
+_RENAMED = [(query.lower() if number < 30 else query, f"d{query}") for number, query in enumerate(_QUERIES)]
+_SPELLED = [(f"q{number}", _decomposed(item, number)) for number, item in enumerate(_JUDGED)]
+_QRELS = _qrels([(query, f"d{query}") for query in _QUERIES])
+_ITEMS_OF = {"qrels": _qrels([(f"q{number}", item) for number, item in enumerate(_JUDGED)]), "run": _run(_SPELLED)}
+_CHUNKS = {"qrels": "q 0 doc 1\nq 0 other 1\n", "run": "q Q0 doc#c3 1 9 r\nq Q0 doc#c1 2 8 r\nq Q0 other 3 7 r\n"}
+
+CASES = [
+    Case(
+        "B1 the items of thirty of a hundred queries in lower case",
+        "check qrels run",
+        text_files({"qrels": _QRELS, "run": _run(_LOWER)}),
+        codes=(1,),
+        shows="30 more judged items would be found if differences of case .* nDCG@10 would be 1.0000 in place of 0.7000",
+        before="exit 0, errors: 0",
+    ),
+    Case(
+        "B1 the items of thirty of a hundred queries in lower case, evaluated",
+        "evaluate qrels run -m RR",
+        text_files({"qrels": _QRELS, "run": _run(_LOWER)}),
+        codes=(0,),
+        shows="RR would be 1.0000 in place of 0.7000",
+        before="exit 0, RR 0.7000, nothing about ids",
+    ),
+    Case(
+        "B1 thirty of a hundred query ids in lower case, evaluated",
+        "evaluate qrels run -m RR",
+        text_files({"qrels": _QRELS, "run": _run(_RENAMED)}),
+        codes=(0,),
+        shows="30 of the 30 judged queries .* RR would be 1.0000 in place of 0.7000",
+        before="exit 0, RR 0.7000; the queries are named, what the figure would be is not",
+    ),
+    Case(
+        "B1 four of twelve relevant ids in another Unicode form or with leading zeros",
+        "check qrels run",
+        text_files(_ITEMS_OF),
+        codes=(1,),
+        shows="4 more judged items would be found if Unicode normal forms .* nDCG@10 would be 1.0000 in place of ",
+        before="exit 0, errors: 0",
+    ),
+    Case(
+        "B4 ids of chunks against judgments of documents",
+        "check qrels run",
+        text_files(_CHUNKS),
+        codes=(1,),
+        shows="suffixes of chunks were ignored .*; write ids of documents in the run",
+        before="exit 0, a warning without the cause",
+    ),
+]
