@@ -378,3 +378,25 @@ def test_a_model_that_no_measure_reads_is_noted():
     assert [row.measure for row in by_default.summary if row.run == "mine"] == ["IPS", "SNIPS"]
     assert any(each.startswith("no DM, DR, SNDR: what the model expects under mine is unknown") for each in by_default.notes)
     assert any(each.startswith("model is unused") for each in named.notes)
+
+
+def test_rows_of_one_user_are_not_taken_for_independent_without_a_word():
+    log = {"user_id": [f"u{row % 50}" for row in range(300)], "click": [row % 50 < 20 for row in range(300)]}
+    log["click"] = [int(clicked) for clicked in log["click"]]
+
+    by_row = rw.evaluate_logs(log)
+    by_user = rw.evaluate_logs(log, columns={"query": "user_id"})
+
+    (note,) = [note for note in by_row.notes if "user_id" in note]
+    assert "intervals take 300 rows of 50 users ('user_id') for independent" in note
+    assert "columns={'query': 'user_id'}" in note
+    assert not any("independent" in note for note in by_user.notes)
+    assert by_user.summary[0].n == 50
+    assert by_user.summary[0].ci_high - by_user.summary[0].ci_low > 2 * (by_row.summary[0].ci_high - by_row.summary[0].ci_low)
+    assert not any("independent" in note for note in rw.evaluate_logs(log, intervals="none").notes)
+
+
+def test_users_with_one_query_each_need_no_note():
+    log = {"session": [f"s{row // 3}" for row in range(300)], "user": [row // 3 for row in range(300)], "click": [0, 1, 0] * 100}
+
+    assert not any("independent" in note for note in rw.evaluate_logs(log).notes)

@@ -81,6 +81,7 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     policies = {name: _policy(name, place, table, model, expected) for name, place in named.items()}
     measures = _measures(options, table, policies, has_model=estimates is not None)
     builder = ResultsBuilder(CONVENTIONS["rankwell"])
+    builder.notes += table.notes if options.intervals != "none" else ()
     if estimates is not None and not any(each.measure.name in _MODELLED for each in measures):
         builder.notes.append(_unused_model(options, policies))
     positions, slots = slots_of(table)

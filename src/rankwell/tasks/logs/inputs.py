@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +30,8 @@ class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
     queries: (rows,) ids; the number of the row where the log has none. items, positions: None where it has none. named: whether
-    queries are named. shown: (columns,) what -> column, for the rules. others: further columns that options name.
+    queries are named. shown: (columns,) what -> column, for the rules. others: further columns that options name. notes: on what
+    the rows do not say.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Log:
     others: Mapping[str, Floats]
     named: bool
     columns: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     def column(self, place: Any) -> Floats | None:
         """(rows,) the column that an option names; None for a table."""
@@ -148,8 +150,9 @@ def read_log(place: Any, options: LogOptions, policies: Mapping[str, Any], expec
             column: table.numbers(column, within) for column, within in _further(table, options, policies, expected).items()
         }
         name = table.name
-    named = "query" in texts
-    queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
+        named = "query" in texts
+        queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
+        notes = _user_notes(table, queries, "queries" if named else "rows", columns.values(), option)
     numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
     order = _order(queries if named else None, texts, numbers)
     listed = order.tolist()
@@ -164,7 +167,26 @@ def read_log(place: Any, options: LogOptions, policies: Mapping[str, Any], expec
         {column: values[order] for column, values in others.items()},
         named,
         columns,
+        notes,
     )
+
+
+def _user_notes(table: NamedColumns, queries: Sequence[str], kind: str, used: Collection[str], option: str) -> tuple[str, ...]:
+    """The note on a column of users of whom the log has several queries: intervals take these for independent.
+
+    kind: `queries` or `rows`. used: columns with a meaning already. option: by which columns are named.
+    """
+    column = table.find("user", {})
+    if column is None or column in used:
+        return ()
+    n_queries, n_users = len(set(queries)), len({user for user in table.all_ids(column) if user is not None})
+    if not n_users or n_users >= n_queries:
+        return ()
+    advice = f"{option} query={column}" if option.startswith("--") else f"columns={{'query': {column!r}}}"
+    counted = (
+        f"{table.name}: intervals take {n_queries} {kind} of {n_users} users ({column!r}) for independent and are too narrow"
+    )
+    return (f"{counted}; {advice} makes them intervals over users",)
 
 
 def _further(

@@ -28,6 +28,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "impression",
         "impressionid",
     ),
+    "user": ("user", "userid", "visitor", "visitorid", "customer", "customerid", "member", "memberid", "device", "deviceid"),
     "list": ("list", "listid", "query", "queryid", "qid"),
     "impression": ("impression", "impressionid"),
     "item": ("item", "itemid", "action", "arm", "docno", "docid", "doc"),
