@@ -1,8 +1,9 @@
-"""Ranks of positives against sorting every row: python benchmarks/captions.py [--rounds 5] [--large]
+"""Ranks of positives against sorting every row: python benchmarks/captions.py [--rounds 5] [--large] [--against REV]
 
 The peer is the way of most papers' code: argsort of each row, then where each positive stands; it is timed on the first rows and
 scaled to all of them. All candidates take turns in one process, so that only the ratios of one round count; the median of the
 rounds is printed. --large also compares 100,000 captions with 100,000 videos, in a process of its own with its peak of memory.
+--against REV races rankwell's candidates with those of an earlier revision.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from statistics import median
 
 import numpy as np
+import revisions
 
 from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.core.tables.matrices import Embeddings, Positives, Scores
@@ -67,8 +69,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def race(candidates: dict[str, tuple[Callable[[], object], float]], rounds: int, title: str, base: str) -> None:
-    """Each candidate is its work and the factor by which its time is scaled to the whole task."""
+def race(candidates: "Candidates", rounds: int, title: str, base: str) -> None:
     taken: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, (work, scale) in candidates.items():
@@ -79,25 +80,34 @@ def race(candidates: dict[str, tuple[Callable[[], object], float]], rounds: int,
         print(f"{name:44}{median(times):9.2f}  {ratio:6.2f}")
 
 
-def matrices(rounds: int) -> None:
+Candidates = dict[str, tuple[Callable[[], object], float]]
+"""By name: the work, and the factor by which its time is scaled to the whole task."""
+
+
+def matrix() -> Scores:
     table = np.empty((N, N), dtype=np.float32)
     np.matmul(unit(vectors(N, 64, 1)), unit(vectors(N, 64, 2)).T, out=table)
-    scores = Scores(table)
+    return Scores(table)
+
+
+def of_matrix(scores: Scores, each: int) -> Candidates:
+    right = positives(N, each)
+    turned = right.transposed
+    return {
+        f"argsort and where ({TIMED} rows, scaled)": (lambda: sorting(scores.matrix, right), N / TIMED),
+        "rankwell, best positive, rows are queries": (lambda: counting(scores, right, best=True), 1.0),
+        "rankwell, best positive, columns are queries": (lambda: counting(scores, turned, best=True, transposed=True), 1.0),
+        "rankwell, every positive, rows are queries": (lambda: counting(scores, right, best=False), 1.0),
+    }
+
+
+def matrices(rounds: int) -> None:
+    scores = matrix()
     for each in (1, 20):
         right = positives(N, each)
-        turned = right.transposed
-        assert (sorting(table, right) == first_ranks(scores, right)).all(), "the two disagree"
-        candidates: dict[str, tuple[Callable[[], object], float]] = {
-            f"argsort and where ({TIMED} rows, scaled)": (lambda right=right: sorting(table, right), N / TIMED),
-            "rankwell, best positive, rows are queries": (lambda right=right: counting(scores, right, best=True), 1.0),
-            "rankwell, best positive, columns are queries": (
-                lambda turned=turned: counting(scores, turned, best=True, transposed=True),
-                1.0,
-            ),
-            "rankwell, every positive, rows are queries": (lambda right=right: counting(scores, right, best=False), 1.0),
-        }
+        assert (sorting(scores.matrix, right) == first_ranks(scores, right)).all(), "the two disagree"
         title = f"{N:,} x {N:,} float32, {each} positive{'s' if each > 1 else ''} per query"
-        race(candidates, rounds, title, f"argsort and where ({TIMED} rows, scaled)")
+        race(of_matrix(scores, each), rounds, title, f"argsort and where ({TIMED} rows, scaled)")
 
 
 def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
@@ -107,18 +117,29 @@ def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
     return ranks[:TIMED]
 
 
-def embeddings(rounds: int) -> None:
+def of_embeddings() -> Candidates:
     captions, videos = unit(vectors(N, DIMENSIONS, 3)), unit(vectors(N, DIMENSIONS, 4))
     compared = by_vectors(Embeddings(None, captions), Embeddings(None, videos), "dot")
     right = positives(N, 1)
-    candidates: dict[str, tuple[Callable[[], object], float]] = {
+    return {
         "product alone, same blocks": (lambda: product(captions, videos), 1.0),
         "rankwell, ranks from embeddings": (
             lambda: compared.count(right, transposed=False, best=True, order=None, progress=None),
             1.0,
         ),
     }
-    race(candidates, rounds, f"{N:,} x {N:,} from embeddings of {DIMENSIONS} numbers", "product alone, same blocks")
+
+
+def embeddings(rounds: int) -> None:
+    race(of_embeddings(), rounds, f"{N:,} x {N:,} from embeddings of {DIMENSIONS} numbers", "product alone, same blocks")
+
+
+REVISION_CASES: dict[str, Callable[[], Candidates]] = {
+    "rankwell, best positive, rows are queries": lambda: of_matrix(matrix(), 1),
+    "rankwell, best positive, columns are queries": lambda: of_matrix(matrix(), 1),
+    "rankwell, every positive, rows are queries": lambda: of_matrix(matrix(), 20),
+    "rankwell, ranks from embeddings": of_embeddings,
+}
 
 
 def alone(n: int, d: int) -> None:
@@ -144,7 +165,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--against", metavar="REV")
+    parser.add_argument(revisions.CASE, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.case:
+        revisions.take_turns(REVISION_CASES[options.case]()[options.case][0])
+        return
+    if options.against:
+        revisions.race(__file__, REVISION_CASES, options.against, options.rounds)
+        return
     matrices(options.rounds)
     embeddings(options.rounds)
     print()

@@ -1,8 +1,10 @@
 """Work in parts against one process: python benchmarks/parts.py [--rounds 5] [--queries 2000] [--dimensions 256] [--large]
+    [--against REV]
 
 Processor seconds of one thread, in this process for both, which take turns: starting an executor is not counted. The median of
 the ratios is printed, and that of the least seconds, which other work on the machine disturbs least; results are compared.
 --large adds shards of a million items. Last comes the peak of memory of a command that only merges, with few and many queries.
+--against REV races work in parts with that of an earlier revision.
 """
 
 import argparse
@@ -11,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import revisions
 
 os.environ["RANKWELL_THREADS"] = "1"
 
@@ -44,20 +47,28 @@ def processor_seconds(work: Callable[[], str]) -> tuple[float, str]:
     return time.process_time() - start, found
 
 
-def race(name: str, one: Callable[[], str], parts: Callable[[], str], rounds: int) -> None:
-    one()
+def race(case: "Case", rounds: int) -> None:
+    case.one()
     times: list[tuple[float, float]] = []
     for _ in range(rounds):
-        (alone, expected), (divided, found) = processor_seconds(one), processor_seconds(parts)
+        (alone, expected), (divided, found) = processor_seconds(case.one), processor_seconds(case.parts)
         if found != expected:
-            raise SystemExit(f"{name}: parts give another result")
+            raise SystemExit(f"{case.name}: parts give another result")
         times.append((alone, divided))
     least = [min(column) for column in zip(*times, strict=True)]
     ratio = median(divided / alone for alone, divided in times)
-    print(f"{name:66}{least[0]:8.2f}{least[1]:8.2f}{ratio:8.2f}{least[1] / least[0]:8.2f}", flush=True)
+    print(f"{case.name:66}{least[0]:8.2f}{least[1]:8.2f}{ratio:8.2f}{least[1] / least[0]:8.2f}", flush=True)
 
 
-def search(folder: Path, options: argparse.Namespace) -> None:
+class Case(NamedTuple):
+    """Work of one process and the same work in parts; both give their result as text."""
+
+    name: str
+    one: Callable[[], str]
+    parts: Callable[[], str]
+
+
+def search(folder: Path, options: argparse.Namespace) -> Iterator[Case]:
     n, d = options.queries, options.dimensions
     queries = saved(folder / "queries.npy", n, d, 1)
     for k, size, shards in (*SHARDS, *(LARGE if options.large else ())):
@@ -67,11 +78,11 @@ def search(folder: Path, options: argparse.Namespace) -> None:
             lists = rankwell.search(queries, base, k=k, **parts)
             return lists.positions.tobytes().hex() + lists.scores.tobytes().hex()
 
-        name = f"search, k = {k}, {shards} shards of {size // k:,} k items, {n:,} queries x {d}"
-        race(name, _found, lambda shards=shards, found=_found: found(shards=shards), options.rounds)
+        name = f"search, k = {k}, {shards} shards of {size // 1000:,} k items, {n:,} queries x {d}"
+        yield Case(name, _found, lambda shards=shards, found=_found: found(shards=shards))
 
 
-def captions(folder: Path, options: argparse.Namespace) -> None:
+def captions(folder: Path, options: argparse.Namespace) -> Iterator[Case]:
     videos = saved(folder / "videos.npy", CAPTIONS, options.dimensions, 3)
     texts = saved(folder / "captions.npy", CAPTIONS, options.dimensions, 4)
     table = np.load(texts)
@@ -80,8 +91,12 @@ def captions(folder: Path, options: argparse.Namespace) -> None:
     def _found(**parts: Any) -> str:
         return repr(rankwell.captions(queries=texts, gallery=videos, positives="counts:1", **parts).to_columns("per_query"))
 
-    name = f"captions, {CAPTIONS:,} of {CAPTIONS:,} videos, 2 shards x {options.dimensions}"
-    race(name, _found, lambda: _found(shards=2), options.rounds)
+    yield Case(
+        f"captions, {CAPTIONS:,} of {CAPTIONS:,} videos, 2 shards x {options.dimensions}", _found, lambda: _found(shards=2)
+    )
+
+
+CASES = {"search": search, "captions": captions}
 
 
 def peak(folder: Path, n: int) -> int:
@@ -105,14 +120,27 @@ def main() -> None:
     parser.add_argument("--dimensions", type=int, default=256)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", choices=["search", "captions", "peak"])
+    parser.add_argument("--against", metavar="REV")
+    parser.add_argument(revisions.CASE, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    print(f"{'processor seconds':66}{'one':>8}{'parts':>8}{'ratio':>8}{'least':>8}")
+    chosen = [make for name, make in CASES.items() if options.only in (None, name)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if options.only in (None, "search"):
-            search(folder, options)
-        if options.only in (None, "captions"):
-            captions(folder, options)
+        if options.case:
+            cases = {
+                case.name: case for make in chosen if options.case.startswith(make.__name__) for case in make(folder, options)
+            }
+            revisions.take_turns(cases[options.case].parts)
+            return
+        if options.against:
+            arguments = [f"--queries={options.queries}", f"--dimensions={options.dimensions}", *(["--large"] * options.large)]
+            names = [case.name for make in chosen for case in make(folder, options)]
+            revisions.race(__file__, names, options.against, options.rounds, arguments)
+            return
+        print(f"{'processor seconds':66}{'one':>8}{'parts':>8}{'ratio':>8}{'least':>8}")
+        for make in chosen:
+            for case in make(folder, options):
+                race(case, options.rounds)
         if options.only in (None, "peak"):
             few, many = peak(folder, 4000), peak(folder, 400_000)
             print(f"peak of the command that merges: {few} MiB at 4,000 queries, {many} MiB at 400,000: {many / few:.2f} times")

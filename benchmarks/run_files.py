@@ -1,13 +1,14 @@
 """Six measures per query of one run, rankwell against its peers as whole processes: python benchmarks/run_files.py [CASE...]
 
-    [--rounds 5] [--peers trec_eval pytrec_eval] [--trec-eval PATH] [--dicts] [--json]
+    [--rounds 5] [--against REV] [--peers trec_eval pytrec_eval] [--trec-eval PATH] [--dicts] [--json]
 
 All of a case take turns; the median and the best of the rounds are printed, the peak memory, and how many times the time of
 `rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the median over the rounds. Peers take three rounds of a large
 case, and two where they take twenty seconds. Every process writes the value of
 every query; `agree` says how these stand to those of the reference, which is trec_eval for `rankwell trec-eval` (the same bytes)
 and pytrec_eval for all others (the largest difference). For pytrec_eval only parse_run, parse_qrel and evaluate are timed, not
-its start. --dicts compares `find_hits`, join and measures with `RelevanceEvaluator.evaluate`, on dictionaries that are there.
+its start. --against REV races our two commands with those of an earlier revision. --dicts compares `find_hits`, join and measures
+with `RelevanceEvaluator.evaluate`, on dictionaries that are there.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import make_cases
+import revisions
 
 # What the six are called: here and in ir_measures, in trec_eval's output, in ranx.
 MEASURES = {
@@ -80,6 +82,12 @@ def trec_words(run: Path, qrels: Path) -> list[str]:
     names = [word for dotted, _ in MEASURES.values() for word in ("-m", dotted.replace("_cut_", "_cut.").replace("P_", "P."))]
     names = [name.replace("recall_", "recall.") for name in names]
     return ["-q", *names, str(qrels), str(run)]
+
+
+def revision_words(command: str, case: str) -> list[str]:
+    """The command line of one of ours on a case."""
+    files = make_cases.make(case.removesuffix("-dl")), make_cases.make(CASES[case])
+    return evaluate_words(*files) if command == "rankwell evaluate" else [RANKWELL, "trec-eval", *trec_words(*files)]
 
 
 def child(name: str) -> Callable[[Path, Path], list[str]]:
@@ -336,6 +344,8 @@ def main() -> None:
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
     parser.add_argument("--dicts", action="store_true", help="compare evaluation of dictionaries as well")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each contender")
+    parser.add_argument("--against", metavar="REV")
+    parser.add_argument(revisions.CASE, help=argparse.SUPPRESS)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -348,6 +358,15 @@ def main() -> None:
         }
         seconds, values = peers[name](Path(run), Path(qrels))
         print(f"{json.dumps(seconds)}\n{json.dumps(values)}")
+        return
+    if options.case:
+        command, _, case = options.case.partition(", ")
+        words = revision_words(command, case)
+        revisions.take_turns(lambda: revisions.quiet(words))
+        return
+    if options.against:
+        cases = [f"{command}, {case}" for case in options.cases or ["numeric", "small"] for command in OURS]
+        revisions.race(__file__, cases, options.against, options.rounds)
         return
     every = contenders(options.trec_eval, options.peers)
     races = [lambda case=case: race(case, every, options.rounds) for case in options.cases or ["numeric", "small"]]

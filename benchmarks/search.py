@@ -1,8 +1,10 @@
 """Exact search against the matrix product alone, faiss and scikit-learn: python benchmarks/search.py [--rounds 7] [--k 10]
+    [--against REV]
 
 All candidates take turns in one process, so that only the ratios of one round count; the median and the best of the rounds are
 printed. The vectors are in memory before the clock starts. scikit-learn and torch take two rounds at most. What is not installed
-is named and left out. The neighbours are compared with those of faiss.
+is named and left out. The neighbours are compared with those of faiss. --against REV races rankwell's candidates with those of an
+earlier revision.
 """
 
 import argparse
@@ -15,12 +17,15 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+import revisions
 
 from rankwell.neighbours import search
 
 CASES = Path(__file__).resolve().parent / "cases"
 # Items, dimensions, queries.
 SIZES = ((10_000, 384, 10_000), (100_000, 384, 5_000))
+BACKENDS = ("rankwell numpy", "rankwell numpy, unit vectors")
+"""Those that are raced with an earlier revision."""
 SLOW = ("rankwell torch", "scikit-learn and argsort")
 
 
@@ -159,7 +164,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--against", metavar="REV")
+    parser.add_argument(revisions.CASE, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    cases = {f"{backend}, {size[0]:,} x {size[1]}": (backend, size) for size in SIZES for backend in BACKENDS}
+    if options.case:
+        backend, (n_items, dimensions, n) = cases[options.case]
+        items = vectors(n_items, dimensions)
+        revisions.take_turns(candidates(items, n, options.k)[backend])
+        return
+    if options.against:
+        revisions.race(__file__, cases, options.against, options.rounds, ["--k", str(options.k)])
+        return
     for package in ("faiss", "torch", "sklearn"):
         if not importlib.util.find_spec(package):
             print(f"{package} is not installed and is left out")

@@ -6,18 +6,19 @@ peers that read the same files, where they are installed. `×`: median over the 
 python benchmarks/startup.py --tricks [--rounds 200] prints what each start-up trick saves. Processes with and without it take
 turns; the table has the median of the differences with its 95 % interval by order statistics, as time that passes and as
 processor time, which other processes disturb less. A trick goes whose interval ends below 5 ms.
+
+--against REV races rankwell's commands with those of an earlier revision.
 """
 
 import argparse
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import make_cases
+from revisions import CASE, median_interval, processor_seconds, quiet, race, take_turns
 
 # A small run multiplies no matrix, so that OpenBLAS need not start its threads.
 NUMPY = "import os; os.environ['OPENBLAS_NUM_THREADS'] = '1'; import numpy"
@@ -68,28 +69,15 @@ def tricks(rounds: int, files: list[str]) -> None:
             pair = [_taken([sys.executable, "-c", code, *arguments]) for code in (f"{off}; {start}", start)]
             if turn:
                 found.append((pair[0][0] - pair[1][0], pair[0][1] - pair[1][1]))
-        cells = [_median_interval([1000 * each[place] for each in found]) for place in (0, 1)]
+        cells = [median_interval([1000 * each[place] for each in found]) for place in (0, 1)]
         print(f"{name:36}" + "".join(f" {middle:7.1f} {f'[{low:.1f}, {high:.1f}]':>18}" for middle, low, high in cells))
 
 
 def _taken(command: list[str]) -> tuple[float, float]:
     """Seconds that pass, and seconds of processors, while a process runs."""
-    before, start = _processor_seconds(), time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start, _processor_seconds() - before
-
-
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _median_interval(values: list[float]) -> tuple[float, float, float]:
-    """The median, and the order statistics that hold the true one with 95 % (binomial, by its normal limit)."""
-    ordered, n = sorted(values), len(values)
-    reach = 1.96 * n**0.5 / 2
-    low, high = max(0, int(n / 2 - reach)), min(n - 1, int(n / 2 + reach))
-    return statistics.median(ordered), ordered[low], ordered[high]
+    before, start = processor_seconds(), time.perf_counter()
+    quiet(command)
+    return time.perf_counter() - start, processor_seconds() - before
 
 
 def main() -> None:
@@ -97,6 +85,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--tricks", action="store_true")
+    parser.add_argument("--against", metavar="REV")
+    parser.add_argument(CASE, help=argparse.SUPPRESS)
     given = parser.parse_args()
     files = [str(make_cases.make("qrels-small")), str(make_cases.make("small"))]
     if given.tricks:
@@ -104,11 +94,17 @@ def main() -> None:
         return
     rounds = given.rounds or 11
     processes = commands(*files)
+    if given.case:
+        take_turns(lambda: quiet(processes[given.case]))
+        return
+    if given.against:
+        race(__file__, [name for name in processes if name.startswith("rankwell")], given.against, rounds)
+        return
     taken: dict[str, list[float]] = {name: [] for name in processes}
     for turn in range(rounds + 1):
         for name, command in processes.items():
             start = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            quiet(command)
             if turn:
                 taken[name].append(time.perf_counter() - start)
     print(f"{'':36} {'best s':>7} {'median s':>9} {'×':>5}")
