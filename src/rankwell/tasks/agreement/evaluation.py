@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.exact import exact_mean
 from rankwell.core.figures import FIGURES
 from rankwell.core.options import cutoffs, takes_options
@@ -144,6 +145,7 @@ def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOp
     )
 
 
+@own_arithmetic
 def compare_lists(
     reference: ListOfIds, candidate: ListOfIds, measure: str, *, gold_depth: int | None = None, convention: str = "scholar-stream"
 ) -> float:
