@@ -143,5 +143,16 @@ def test_every_public_function_runs_on_the_smallest_input(name: str, tmp_path: P
     CALLS[name](tmp_path)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_runs_whatever_numpy_does_with_floating_point_errors(name: str, tmp_path: Path):
+    with np.errstate(all="raise"):
+        found = CALLS[name](tmp_path)
+        if isinstance(found, rankwell.Results):
+            assert str(found)
+            assert found.summary is not None
+            assert found.interval_notes is not None
+            assert list(found.per_query()) is not None
+
+
 def test_no_call_is_left_of_a_name_that_is_gone():
     assert sorted(set(CALLS) - set(FUNCTIONS)) == []

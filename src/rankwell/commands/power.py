@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwell import report
+from rankwell.core.exact import exact_sd
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, figure
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -115,4 +116,4 @@ def _deviations(values: Floats, seed: int) -> list[float]:
         return np.sqrt(np.maximum(square - mean**2, 0) * n / (n - 1))
 
     drawn = np.concatenate(over_resamples(n, _RESAMPLES, _of, seed=seed))
-    return [float(values.std(ddof=1)), *np.quantile(drawn, [0.05, 0.95]).tolist()]
+    return [exact_sd(values), *np.quantile(drawn, [0.05, 0.95]).tolist()]

@@ -17,6 +17,7 @@ import numpy as np
 from rankwell.compat.trec_inputs import Options
 from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_views import values_of
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Judgments
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadScore, RankwellError
@@ -64,6 +65,7 @@ class RelevanceEvaluator:
         self._judgments = Judgments.from_dict(judged)
         self._judged_only = judged_docs_only_flag
 
+    @own_arithmetic
     def evaluate(self, scores: Scores) -> dict[str, dict[str, float]]:
         """query -> measure -> value, for the queries of the run that are judged, in the run's order.
 
@@ -157,6 +159,7 @@ def _enter(table: dict[str, dict[str, Any]], query: str, item: str, number: floa
     row[item] = number
 
 
+@own_arithmetic
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     """The figure over queries: a sum for `num_…`, exp of the mean for `gm_…` (whose values are logarithms), else the mean."""
     if measure.startswith("num_"):
@@ -164,6 +167,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     return float(np.exp(np.sum(values) / len(values))) if measure.startswith("gm_") else float(np.mean(values))
 
 
+@own_arithmetic
 def aggregate(results: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """measure -> its figure over all queries of what `evaluate` returned; empty where there is none."""
     measures = next(iter(results.values()), {})

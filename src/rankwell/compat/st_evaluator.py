@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.errors import BadInput, BadScore, MissingExtra
 from rankwell.store import write_text
 
@@ -37,6 +38,7 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     write_csv: bool
     truncate_dim: int | None
 
+    @own_arithmetic
     def __call__(self, model: Any, output_path: str | Path | None = None, epoch: float = -1, steps: float = -1) -> Figures:
         """The figures by name. output_path: a folder, made if need be, whose CSV gets one more line; a file of other columns is
         left alone, and `-2` is written.

@@ -1,12 +1,14 @@
 """Displays of results in a notebook or on request, found by name in `report/`, which results do not import."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType, MethodType
 from typing import Any
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import DISPLAYS, Catalogue
 
-display = DISPLAYS.register
+display = partial(DISPLAYS.register, entry_of=own_arithmetic)
 """Registers a function of a result as the display of this name."""
 
 STEPS: Catalogue[Callable[..., Any]] = Catalogue("workflow", "step")
@@ -20,7 +22,7 @@ class Step:
         self._name = name
 
     def __get__(self, result: Any, _: type | None = None) -> Callable[..., Any]:
-        step = STEPS[self._name]
+        step = own_arithmetic(STEPS[self._name])
         return step if result is None else MethodType(step, result)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import suggest
 from rankwell.errors import BadUsage, UnknownName, flag, shown
 from rankwell.store import KEEPING, refuse_file_name
@@ -216,7 +217,7 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
                 raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
             chosen |= {name: named.pop(name) for name in [*named] if name in fields}
             checked = with_options(kind() if options is None else options, chosen)
-            return function(*given[:plain], options=checked, **named)
+            return own_arithmetic(function)(*given[:plain], options=checked, **named)
 
         placed = [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
         rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]

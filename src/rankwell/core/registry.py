@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import load_object
 from rankwell.core.catalogue import suggest as suggest
@@ -166,6 +167,7 @@ class Measure(NamedTuple):
         """The number of ranks that it looks at, or None where it has no cut-off."""
         return self.parameters.get("k")
 
+    @own_arithmetic
     def __call__(self, view: Any) -> Any:
         """(queries,) float64: the value of each query of the view; NaN where a query is not counted.
 

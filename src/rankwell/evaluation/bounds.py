@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.exact import exact_mean
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, figure
 from rankwell.core.views.judged import JudgedRankings
@@ -57,7 +58,7 @@ def run_notes(run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bool
         if most is None or (k := each.measure.cutoff) is None or each.measure.entry.summary != "mean":
             continue
         least, scale = each.measure(view), convention.shows(each.measure.entry.unit)
-        low, high = (float(values[counted].mean()) * scale[0] for values in (least, most))
+        low, high = (exact_mean(values[counted]) * scale[0] for values in (least, most))
         if high - low > 1e-12:
             found.setdefault(k, []).append(_between(each.label, run.name, low, high, scale[1], each.measure))
     parts = [f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged" for k, words in found.items()]

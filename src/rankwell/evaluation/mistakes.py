@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
@@ -307,7 +308,7 @@ def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake
     keep that bound. The mean has to exceed 1/3 as well, the last third of a list.
     """
     late = _lateness(run.hits, judgments.grades >= rel)
-    mean = float(late.mean()) if len(late) else 0.0
+    mean = exact_mean(late) if len(late) else 0.0
     if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
         return []
     share = f"{50 * (mean + 1):.0f} %"

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.display import DISPLAYS, Displayable, Step
 from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
@@ -102,11 +103,13 @@ class Results(Displayable):
     else:
         compare, gate, save, report = Step(), Step(), Step(), Step()
 
+    @own_arithmetic
     def __str__(self) -> str:
         """The table as on a terminal, without limit of width."""
         return DISPLAYS["text"](self)
 
     @cached_property
+    @own_arithmetic
     def summary(self) -> list[SummaryRow]:
         """One row per run and measure: mean, sd, interval and number of queries, then the further columns; runs in order."""
         rows = summarise(
@@ -127,6 +130,7 @@ class Results(Displayable):
         return self.rules.get("counts", {})
 
     @property
+    @own_arithmetic
     def interval_notes(self) -> list[str]:
         """Notes on what the summary leaves undefined."""
         notes = summary_notes(self.values[: self.summarised], intervals=self.intervals)

@@ -8,6 +8,7 @@ import numpy as np
 
 import rankwell
 from rankwell.conventions import CONVENTIONS, choose_measures
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.errors import BadInput
 from rankwell.integrations import imported
 
@@ -36,6 +37,7 @@ class RankingMetric:
     def __name__(self) -> str:
         return self.measure
 
+    @own_arithmetic
     def __call__(self, y_true: Any, y_score: Any, *, groups: Any = None) -> float:
         """The mean over queries."""
         grades, scores = np.asarray(y_true), np.asarray(y_score)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats
@@ -46,6 +47,7 @@ class CheckedRanking(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+@own_arithmetic
 def find_hits(
     place: Any,
     judgments: Judgments,
@@ -110,6 +112,7 @@ def find_judgments(
     return FoundJudgments(table, name, tuple(request.notes))
 
 
+@own_arithmetic
 def read_judgments(
     place: Any,
     *,
@@ -150,6 +153,7 @@ def read_preferences(place: Any, *, format: str | None = None) -> Any:  # noqa: 
     return read_as(place, "preferences", format, Request())[0]
 
 
+@own_arithmetic
 def read_ranking(
     place: Any,
     *,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.kernels import native
 from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
 from rankwell.core.tables.columns import Repeats, id_text, unique_rows
@@ -32,6 +33,7 @@ Numbers = Mapping[str, Any]
 """Query -> item -> number, or query -> list of ids or of pairs of id and number; of judgments also a set of ids."""
 
 
+@own_arithmetic
 def judged_rankings(judgments: Numbers | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> JudgedRankings:
     """The judged rankings of a run under a truth, both given as mappings query -> item -> number, or query -> list of ids.
 
@@ -61,18 +63,21 @@ def _with_aspects(judgments: Aspects) -> Judgments:
     return Judgments.from_rows(queries, items, grades, aspects=aspects, all_queries=judgments)
 
 
+@own_arithmetic
 def group_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> GroupRankings:
     """The rankings of a run under the judgments of several groups, given as a mapping query -> group -> item -> grade."""
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
     return GroupRankings.join(truth, _hits(run, truth.flat, ties))
 
 
+@own_arithmetic
 def intent_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> IntentRankings:
     """The rankings of a run under judgments for several intents, given as a mapping query -> intent -> item -> grade."""
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
     return IntentRankings.join(truth, _hits(run, truth.flat, ties))
 
 
+@own_arithmetic
 def preference_rankings(
     preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]] | Preferences,
     run: Numbers,
@@ -87,6 +92,7 @@ def preference_rankings(
     return PreferenceRankings.join(stated, _hits(run, stated.judgments, ties))
 
 
+@own_arithmetic
 def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None) -> RankingPairs:
     """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of ids.
 

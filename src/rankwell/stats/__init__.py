@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd, exact_sum
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
@@ -170,22 +171,19 @@ class _Counted:
     def centre(self) -> float | None:
         """The figure that the summary names; None where there is no value (except for a sum), and where all weights are 0."""
         if self.summary == "sum":
-            return float(self.values.sum())
+            return exact_sum(self.values)
         if self.n == 0 or (self.weights is not None and not self.weights.any()):
             return None
         if self.summary in _MEDIANS:
             ordered = np.sort(self.values)
             return float(self._middle(ordered[(self.n - 1) // 2], ordered[self.n // 2]))
         if self.summary == "geometric":
-            return math.exp(float(np.log(np.maximum(self.values, _FLOOR)).mean()))
-        if self.weights is not None:
-            return float((self.values * self.weights).sum() / self.weights.sum())
-        return float(self.values.mean())
+            return math.exp(exact_mean(np.log(np.maximum(self.values, _FLOOR))))
+        return exact_mean(self.values, self.weights)
 
     def sd(self, *, population: bool) -> float | None:
         """The standard deviation, divided by n or by n - 1; None where that is not above 0."""
-        freedom = 0 if population else 1
-        return float(self.values.std(ddof=freedom)) if self.n > freedom else None
+        return exact_sd(self.values, population=population) if self.n > (0 if population else 1) else None
 
     @cached_property
     def successes(self) -> int | None:
@@ -284,7 +282,7 @@ class _Counted:
 def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
     if counted.n < MIN_QUERIES or counted.summary != "mean" or counted.weights is not None:
         return None
-    mean, sd = float(counted.values.mean()), float(counted.values.std(ddof=1))
+    mean, sd = exact_mean(counted.values), exact_sd(counted.values)
     reach = student_quantile(level, counted.n - 1) * sd / math.sqrt(counted.n)
     return mean - reach, mean + reach
 

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.stats import MIN_QUERIES
@@ -68,7 +69,7 @@ def aurc(losses: Floats, confidence: Floats, *, resamples: int = 10_000, seed: i
 
     # The best order has no ties: of equal losses one is taken after the other.
     ceiling = float((np.sort(losses).cumsum() / np.arange(1, len(losses) + 1)).mean())
-    return _figure(_of_resamples, len(losses), resamples, seed, ceiling=ceiling, chance=float(losses.mean()))
+    return _figure(_of_resamples, len(losses), resamples, seed, ceiling=ceiling, chance=exact_mean(losses))
 
 
 def risk_coverage(losses: Floats, confidence: Floats) -> list[tuple[float, float]]:
@@ -123,9 +124,9 @@ def auprc(
     n, answered = len(is_answered), float(is_answered.sum())
     ranks = np.arange(1, n + 1)
     # The means over random orders of the precision at each answered query, and of that before it.
-    chance, before_it = (1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)).mean(), answered / n
+    chance, before_it = exact_mean(1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)), answered / n
     chance = chance if area == "step" else (chance + before_it) / 2
-    return _figure(_of_resamples, n, resamples, seed, ceiling=1.0, chance=float(chance))
+    return _figure(_of_resamples, n, resamples, seed, ceiling=1.0, chance=chance)
 
 
 def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFigure:

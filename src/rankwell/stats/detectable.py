@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
 from rankwell.stats import check_level
@@ -109,4 +110,4 @@ def cohen_dz(differences: Floats) -> float | None:
     """
     if len(differences) < 2 or differences.min() == differences.max():
         return None
-    return float(differences.mean()) / float(differences.std(ddof=1))
+    return exact_mean(differences) / exact_sd(differences)

@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.stats.intervals import student_quantile
 
@@ -58,12 +59,12 @@ class SampleEstimate:
     @cached_property
     def mean(self) -> float:
         """The estimate."""
-        return float(self.totals.mean())
+        return exact_mean(self.totals)
 
     @property
     def standard_error(self) -> float:
         """Of the mean for queries like these; NaN for a single query."""
-        return float(self.totals.std(ddof=1)) / math.sqrt(len(self.totals)) if len(self.totals) > 1 else math.nan
+        return exact_sd(self.totals) / math.sqrt(len(self.totals)) if len(self.totals) > 1 else math.nan
 
     def these_queries(self, level: float) -> Interval | None:
         """The interval of the mean of these queries, by the normal quantile.

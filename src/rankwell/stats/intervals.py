@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_ratio, exact_sum
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
 
@@ -34,8 +35,8 @@ class Deviations(NamedTuple):
     @classmethod
     def of(cls, sums: Floats, sizes: Floats | None = None) -> "Deviations":
         """Those of values, or of a ratio of sums whose sizes are not all 0."""
-        total = len(sums) if sizes is None else float(sizes.sum())
-        mean = float(sums.sum()) / total
+        total = len(sums) if sizes is None else exact_sum(sizes)
+        mean = exact_ratio(sums, sizes)
         off = sums - (mean if sizes is None else mean * sizes)
         return cls(mean, off, sizes, math.sqrt(float((off * off).sum())) / total)
 

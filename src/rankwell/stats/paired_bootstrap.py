@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_ratio
 from rankwell.core.tables import Floats, Ints, rounded
 from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
 from rankwell.stats.intervals import Deviations, percentile_interval
@@ -29,7 +30,7 @@ class Differences(NamedTuple):
     @property
     def mean(self) -> float:
         """The mean over queries."""
-        return float(self.sums.sum()) / (len(self.sums) if self.sizes is None else float(self.sizes.sum()))
+        return exact_ratio(self.sums, self.sizes)
 
 
 class Bootstrapped(NamedTuple):
@@ -212,5 +213,5 @@ def relative_changes(
 
 
 def _ratio(first: Floats, other: Floats) -> float | None:
-    mean = float(first.mean()) if len(first) else 0.0
-    return float(other.mean()) / mean - 1.0 if mean > 0 else None
+    mean = exact_mean(first) if len(first) else 0.0
+    return exact_mean(other) / mean - 1.0 if mean > 0 else None

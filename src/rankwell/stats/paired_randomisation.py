@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.stats import counted_in_both, on_exact_grid
@@ -54,7 +55,7 @@ def paired_randomisation(
         for sums in flipped_sums(table, resamples=resamples, seed=seed, block=block):
             extreme += np.count_nonzero(np.abs(sums) >= least, axis=0)
         for place, count in zip(places, extreme.tolist(), strict=True):
-            found[place] = PairedTest(float(differences[place].mean()), (1 + count) / (1 + resamples), n, "drawn")
+            found[place] = PairedTest(exact_mean(differences[place]), (1 + count) / (1 + resamples), n, "drawn")
     return [each for each in found if each is not None]
 
 
@@ -187,7 +188,7 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
     n = len(differences)
     if n == 0:
         return PairedTest(None, None, 0, "binomial")
-    mean, moved = float(differences.mean()), differences[differences != 0]
+    mean, moved = exact_mean(differences), differences[differences != 0]
     sizes = np.abs(moved)
     if not len(moved) or float(sizes.max() - sizes.min()) <= n * 2.0**-52 * float(sizes.max()):
         return PairedTest(mean, binomial_p(len(moved), int(np.count_nonzero(moved > 0))), n, "binomial")

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_ratio, exact_sum
 from rankwell.core.tables import Floats
 from rankwell.stats import check_level
 from rankwell.stats.intervals import binomial_p, student_p, student_quantile
@@ -36,8 +37,8 @@ def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
     n = len(sums)
     if n < 2:
         return None
-    total = n if sizes is None else float(sizes.sum())
-    mean = float(sums.sum()) / total
+    total = n if sizes is None else exact_sum(sizes)
+    mean = exact_ratio(sums, sizes)
     off = sums - mean * (1.0 if sizes is None else sizes)
     error = math.sqrt(n / (n - 1) * float((off * off).sum())) / total
     if not sums.any():

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.tables import Floats, Ints
 from rankwell.stats.intervals import student_quantile
 
@@ -51,12 +52,12 @@ class PredictedQueries:
     @property
     def share(self) -> float:
         """The mean share λ."""
-        return float(self.shares.mean())
+        return exact_mean(self.shares)
 
     @cached_property
     def mean(self) -> float:
         """The estimate: mean_N(λf) + mean_n(Y - λf), the first with the mean λ."""
-        return self.share * float(self.others.mean()) + float((self.values - self.shares * self.predictions).mean())
+        return self.share * exact_mean(self.others) + exact_mean(self.values - self.shares * self.predictions)
 
     @property
     def is_exact(self) -> bool:
@@ -105,4 +106,4 @@ def folds_of(numbers: Floats) -> Ints:
 
 
 def _variance(values: Floats) -> float:
-    return float(values.var(ddof=1)) if len(values) > 1 else 0.0
+    return exact_sd(values) ** 2 if len(values) > 1 else 0.0

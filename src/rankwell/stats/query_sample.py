@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.tables import Floats
 from rankwell.stats.intervals import student_quantile
 
@@ -25,7 +26,7 @@ class WholeQueries:
     @property
     def mean(self) -> float:
         """The estimate."""
-        return float(self.values.mean())
+        return exact_mean(self.values)
 
     @property
     def is_exact(self) -> bool:
@@ -36,7 +37,7 @@ class WholeQueries:
     def standard_error(self) -> float:
         """Of the mean for queries like these; NaN for a single query."""
         n = len(self.values)
-        return float(self.values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+        return exact_sd(self.values) / math.sqrt(n) if n > 1 else math.nan
 
     def these_queries(self, level: float) -> tuple[float, float] | None:
         """The interval of the mean of all queries that could have been drawn; None as for queries like these, unless all are."""

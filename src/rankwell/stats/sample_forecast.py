@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_sd
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.stats.difference_estimator import SampledItems, estimate
@@ -117,7 +118,7 @@ def query_forecast(values: Floats, n: int, population: int, *, seed: int = 0) ->
         return np.sqrt(np.maximum(square - mean**2, 0) * len(values) / max(len(values) - 1, 1))
 
     drawn = np.concatenate(over_resamples(len(values), _RESAMPLES, _sd, seed=seed))
-    sd = float(values.std(ddof=1))
+    sd = exact_sd(values)
     like = tuple(each / math.sqrt(n) for each in (sd, *np.quantile(drawn, [0.05, 0.95]).tolist()))
     factor = math.sqrt(max(0.0, 1 - n / population))
     return Forecast((like[0] * factor, like[1] * factor, like[2] * factor), (like[0], like[1], like[2]))

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_means
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput
 
@@ -31,8 +32,8 @@ def selection_gain(values: Floats, folds: Ints, baseline: int) -> SelectionGain:
     names, place = np.unique(folds, return_inverse=True)
     if len(names) < 2:
         raise BadInput(f"{len(names)} folds of {len(folds)} queries; expected at least two, so that others choose for each.")
-    means = values.mean(axis=0)
+    means = exact_means(values)
     best = int(np.argmax(means))
-    chosen = np.array([int(np.argmax(values[place != fold].mean(axis=0))) for fold in range(len(names))], dtype=np.int64)
+    chosen = np.array([int(np.argmax(exact_means(values[place != fold]))) for fold in range(len(names))], dtype=np.int64)
     gains = values[np.arange(len(values)), chosen[place]] - values[:, baseline]
     return SelectionGain(float(means[best] - means[baseline]), gains, best, chosen)

@@ -8,6 +8,7 @@ from rankwell.commands import convert as command
 from rankwell.commands.check import Findings, check_places
 from rankwell.commands.convert import Conversion, convert_file
 from rankwell.commands.explain import Explanation, explained
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.options import files_to_write, overwriting
 from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables.columns import Duplicates
@@ -16,6 +17,7 @@ from rankwell.evaluation.judged import name_runs
 from rankwell.workflow.writing import writing
 
 
+@own_arithmetic
 def check(
     judgments: Any,
     runs: Any = (),
@@ -40,6 +42,7 @@ def check(
     return check_places(judgments, name_runs(runs), corpus=corpus, judgments_format=judgments_format, run_format=run_format)
 
 
+@own_arithmetic
 def convert(
     source: str | Path,
     target: str | Path,
@@ -95,6 +98,7 @@ def convert(
             )
 
 
+@own_arithmetic
 def explain(name: str | Measure | Callable[..., Any]) -> Explanation:
     """Every meaning of a measure's name, with formula, source and a worked example, as `rankwell explain` prints them.
 

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.options import exists_error, overwriting
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
@@ -28,6 +29,7 @@ def writing_file(path: Path, *, overwrite: bool) -> Generator[None]:
         yield
 
 
+@own_arithmetic
 def write_run(ranking: Ranking, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
     """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz` and `.zst` compress).
 
@@ -46,6 +48,7 @@ def write_run(ranking: Ranking, path: str | Path, *, format: str | None = None, 
         return io.write_run(ranking, path, format=format)
 
 
+@own_arithmetic
 def write_judgments(judgments: Judgments, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
     """Writes judgments whole or not at all; returns the format's name, which the suffix decides.
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.options import MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints, Unit
 from rankwell.errors import BadUsage, flag
@@ -286,7 +287,7 @@ def _difference(
         "run": column.pair.run,
         **dict(zip(("measure", "label"), column.names, strict=True)),
         "mean": mean,
-        "sd": float(own.std(ddof=1)) if n > 1 else None,
+        "sd": exact_sd(own) if n > 1 else None,
         "ci_low": low,
         "ci_high": high,
         "n": n,
@@ -322,6 +323,6 @@ def _detectable(unit: Unit, spread: float | None, units: int, *, alpha: float, p
 
 def _means(column: Column, kept: Bools) -> tuple[float, float]:
     weights = column.matrix.shared_weights(column.pair)
-    own = np.ones(int(kept.sum())) if weights is None else weights[kept]
-    one, other = (float((column.matrix.column(run)[kept] * own).sum() / own.sum()) for run in column.pair)
+    own = None if weights is None else weights[kept]
+    one, other = (exact_mean(column.matrix.column(run)[kept], own) for run in column.pair)
     return one, other

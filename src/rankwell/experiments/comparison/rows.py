@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_means
 from rankwell.core.tables import Bools, Floats
 from rankwell.experiments.comparison.judging import ComparisonOptions, PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
@@ -37,10 +38,8 @@ class Order(NamedTuple):
         rows = rows if self.rows is None else rows & self.rows
         if not rows.any():
             return np.full(len(matrix.runs), np.nan)
-        if matrix.weights is None:
-            return matrix.sign * matrix.values[rows].mean(axis=0)
-        own = matrix.weights[rows]
-        return matrix.sign * (matrix.values[rows] * own).sum(axis=0) / own.sum(axis=0)
+        own = None if matrix.weights is None else matrix.weights[rows]
+        return matrix.sign * exact_means(matrix.values[rows], own)
 
 
 def system_tables(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, flag
@@ -45,7 +46,7 @@ def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: RankedItems, depth: in
     values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
     found = difference_bounds(measure, items, (pair.run, pair.against), values)
     if found is not None:
-        low, high = (float(each[both].mean()) * scale for each in found)
+        low, high = (exact_mean(each[both]) * scale for each in found)
         if high - low > 1e-12 * scale:
             yield (
                 f"Difference({matrix.label}) is between {figure(low, matrix.unit, signed=True)} "

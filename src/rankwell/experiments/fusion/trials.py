@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean, exact_means
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Floats, Ints, Judgments, gather
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -247,7 +248,7 @@ def choose(fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int 
     inside = counted & (fold == left_out) if left_out is not None else np.zeros(len(fold), dtype=np.bool_)
     if not outside.any():
         raise NothingToEvaluate(f"{measure} counts no query to tune by; name another measure.")
-    means = values[:, outside].mean(axis=1)
+    means = exact_means(values[:, outside].T)
     merit = -means if measure.entry.better == "lower" else means
     # Means that differ by rounding alone are the same, or the order of sums would decide.
     best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
@@ -256,5 +257,5 @@ def choose(fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int 
         queries=len(fold) if left_out is None else int((fold == left_out).sum()),
         fusion=fusions[best],
         training=float(means[best]),
-        held_out=float(values[best, inside].mean()) if inside.any() else None,
+        held_out=exact_mean(values[best, inside]) if inside.any() else None,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats, Values
 from rankwell.report import charts, figure
 from rankwell.report.charts import ACCENT, FAINT, INK, QUIET, ChartData
@@ -96,10 +97,10 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
     if values.summary in ("median", "median_low", "median_floor"):
         return "median", float(np.median(column))
     if values.summary == "geometric":
-        return "geometric mean", float(np.exp(np.log(np.maximum(column, 1e-5)).mean()))
+        return "geometric mean", math.exp(exact_mean(np.log(np.maximum(column, 1e-5))))
     if values.weights is not None and values.weights[values.counted].any():
-        return "weighted mean", float(np.average(column, weights=values.weights[values.counted]))
-    return "mean", float(column.mean())
+        return "weighted mean", exact_mean(column, values.weights[values.counted])
+    return "mean", exact_mean(column)
 
 
 def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
+from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.exact import exact_mean
 from rankwell.core.figures import FIGURES
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
@@ -143,6 +145,7 @@ def _of_runs(lists: RunAgreement, named: Mapping[str, Any], options: AgreementOp
     )
 
 
+@own_arithmetic
 def compare_lists(
     reference: ListOfIds, candidate: ListOfIds, measure: str, *, gold_depth: int | None = None, convention: str = "scholar-stream"
 ) -> float:
@@ -250,7 +253,8 @@ class _AgreementEvaluation:
                 self._keep(run, each._replace(exact=exact, label=f"{each.label} (labels)"), values)
 
     def _keep(self, run: str, each: MeasurePlan, values: Floats, chance: Floats | None = None) -> None:
-        level = None if chance is None or np.isnan(chance).all() else float(np.nanmean(chance))
+        known = np.zeros(0) if chance is None else chance[~np.isnan(chance)]
+        level = exact_mean(known) if len(known) else None
         self.builder.keep(run, each.measure, each.label, self._lists.sample.names, values, name=each.exact)
         self.builder.row_attributes.append({"k": each.measure.cutoff, "chance": level})
         self.definitions[each.exact] = each.definition

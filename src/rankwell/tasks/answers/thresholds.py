@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.exact import exact_mean
 from rankwell.core.figures import FIGURES
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -141,7 +142,7 @@ def search_thresholds(
         scores = over_all_questions(each.measure).with_parameters(na_threshold=None)(some)
         best = best_threshold(scores, answerable, numbers, ties=ties, blank=blank)
         curve = precision_recall(scores, answerable, numbers) if answerable.any() else None
-        found.append(MeasureThreshold(each, float(scores.mean()), best, curve))
+        found.append(MeasureThreshold(each, exact_mean(scores), best, curve))
     oracle = precision_recall(answerable.astype(np.float64), answerable, numbers) if answerable.any() else None
     return ThresholdSearch(reader.name, tuple(found), oracle, answerable, numbers, tuple(notes))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention
+from rankwell.core.exact import exact_means
 from rankwell.core.tables import Floats, Values
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import MIN_QUERIES, SummaryRow, resampled_sums
@@ -101,7 +102,7 @@ def aggregate_row(name: str, recalls: Mapping[str, Sequence[Column]], options: C
     interval = None if options.intervals == "none" else aggregate_interval(groups, aggregate, seed=options.seed)
     low, high = interval or (None, None)
     first, n = every[0][0], sum(map(len, groups))
-    mean = aggregate([float(mean) for group in groups for mean in group.mean(axis=0)])
+    mean = aggregate([mean for group in groups for mean in exact_means(group).tolist()])
     row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {"direction": "+".join(recalls)}
     for level in ("ceiling", "chance"):
         known = [own[level] for _, own in every]

@@ -1,5 +1,6 @@
 """The values of several folds of captions and videos as one: means over folds, as COCO's 1K of five folds is reported."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -54,7 +55,7 @@ def _joined(folds: Sequence[Values]) -> Values:
 def _fold_row(folds: Sequence[Values], cells: Sequence[Cells]) -> dict[str, Any]:
     first, n = folds[0], sum(int(each.counted.sum()) for each in folds)
     known = [value for each in folds if (value := figure_of(each.values, each.summary)) is not None]
-    mean = sum(known) / len(folds) if len(known) == len(folds) else None
+    mean = math.fsum(known) / len(folds) if len(known) == len(folds) else None
     return SummaryRow.of(first.run, first.measure, first.label, mean, None, None, None, n, first.unit) | _mean_levels(cells)
 
 
@@ -64,5 +65,5 @@ def _mean_levels(folds: Sequence[Cells]) -> dict[str, Any]:
     for level in ("ceiling", "chance"):
         if level in found:
             values = [each[level] for each in folds]
-            found[level] = None if None in values else sum(values) / len(values)
+            found[level] = None if None in values else math.fsum(values) / len(values)
     return found

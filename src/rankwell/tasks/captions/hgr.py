@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_positives
 
 
+@own_arithmetic
 def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
     """R@1, R@5 and R@10 in percent, the median and the mean rank of each query's best positive, ranks from 1.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import FORMATS, Place, Request
@@ -34,6 +35,7 @@ _Record = tuple[str, Mapping[str, Any]]
 """The place of a row for messages, and its cells by column."""
 
 
+@own_arithmetic
 def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()) -> Annotations:
     """The clips of a table with their keywords.
 
@@ -302,6 +304,7 @@ def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
 _FORM = 'expected {"group": ["label", {"label": "sedan", "aliases": ["saloon"], "parent": "small vehicle"}]}'
 
 
+@own_arithmetic
 def read_schema(place: Place) -> Schema:
     """The declared keywords of a JSON file `{group: [label, …]}`.
 

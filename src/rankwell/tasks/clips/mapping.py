@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary
@@ -123,6 +124,7 @@ class KeywordMapper:
         self._label_words = [frozenset(content_words(label)) for _, label in vocabulary.entries]
         self._matches: dict[str, _TextMatch] = {}
 
+    @own_arithmetic
     def map_text(self, text: str, *, threshold: float | None = None) -> MappedText:
         """The keywords of a text; `threshold` replaces the mapper's for this call."""
         limit = self.threshold if threshold is None else _checked(threshold)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
 from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
@@ -54,6 +55,7 @@ class ImageSet(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+@own_arithmetic
 def read_images(
     place: Any,
     *,

@@ -1,5 +1,6 @@
 """One run under one truth: the rank counts of the relevant references of every query, and the labels of its best references."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -207,5 +208,5 @@ def _sums(shares: Iterable[tuple[str, float]]) -> dict[str, float | int]:
     found: dict[str, list[float]] = {}
     for label, share in shares:
         found.setdefault(label, []).append(share)
-    sums = {label: float(np.sum(np.sort(each))) for label, each in found.items()}
+    sums = {label: math.fsum(each) for label, each in found.items()}
     return {label: int(value) if value.is_integer() else value for label, value in sums.items()}

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
+from rankwell.core.exact import exact_mean, exact_sd, exact_sum
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Ints
@@ -50,9 +51,9 @@ class WeightFigures(NamedTuple):
     @classmethod
     def of(cls, weights: Floats) -> "WeightFigures":
         """Those of weights that are not all 0."""
-        squares = float((weights * weights).sum())
-        ess = float(weights.sum()) ** 2 / squares if squares else 0.0
-        return cls(ess, float(weights.max()), float(weights.mean()))
+        squares = exact_sum(weights * weights)
+        ess = exact_sum(weights) ** 2 / squares if squares else 0.0
+        return cls(ess, float(weights.max()), exact_mean(weights))
 
 
 @takes_options(LogOptions, "policies", "measures")
@@ -199,7 +200,7 @@ def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure
     if not found.largest_weight:
         return [f"{name}: it never shows what the log shows; no estimate by weights is possible, and IPS is 0"]
     notes: list[str] = []
-    error = float(weights.std(ddof=1)) / n**0.5 if n > 1 else 0.0
+    error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
     if n >= MIN_QUERIES and abs((found.mean_weight or 0) - 1) > 3 * error + 1e-9:
         what = f"the mean weight is {found.mean_weight:.4g}, more than 3 standard errors from 1"
         notes.append(f"{name}: {what}: propensities may be wrong, or the policy shows what the log could not")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats
 from rankwell.core.tables import figure as figure_text
 from rankwell.experiments.fusion.trials import draw_folds
@@ -95,7 +96,7 @@ def best_settings(
     folds: Mapping[str, int] = draw_folds(kept, _FOLDS, seed)
     found = selection_gain(counted, np.array([folds[query] for query in kept], dtype=np.int64), baseline)
     (bounds,) = paired_bootstrap([Differences(found.out_of_fold)], studentised=True, seed=seed)
-    mean = float(found.out_of_fold.mean())
+    mean = exact_mean(found.out_of_fold)
     low, high = bounds.interval or (None, None)
     row = {"measure": label, "best": names[found.best], "baseline": names[baseline], "apparent": found.apparent}
     row |= {"out_of_fold": mean, "ci_low": low, "ci_high": high, "folds": _FOLDS}

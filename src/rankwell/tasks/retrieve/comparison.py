@@ -7,6 +7,7 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.display import Heading
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats, Values, figure
 from rankwell.stats.bounded_means import interval
 from rankwell.tasks.retrieve import choices
@@ -137,12 +138,12 @@ class SettingsChosen:
             row: dict[str, Any] = {"run": name}
             for each in self._quality:
                 if each.run == name:
-                    row[Heading(each.label)] = float(np.nanmean(each.values)) if len(each.values) else None
+                    row[Heading(each.label)] = exact_mean(each.values[each.counted]) if each.counted.any() else None
             if self._recalls:
                 known = self._recalls["distance"][place]
                 known = known[~np.isnan(known)]
                 label = recall_names(self._options.k, "distance")[1]
-                row[label] = float(known.mean()) if len(known) else None
+                row[label] = exact_mean(known) if len(known) else None
                 row[f"{label} at least"] = interval(known, seed=self._options.seed)[0] if len(known) else None
             rows.append(row | self._cost_cells(place) | self._choice_cells(place))
         return rows

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
+from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Judgments, Values
@@ -211,10 +212,7 @@ class RetrieveEvaluation:
         for by, columns in recalls.items():
             for name, column in zip(names, columns, strict=True):
                 counted = column[~np.isnan(column)]
-                mean, sd = (
-                    float(counted.mean()) if len(counted) else None,
-                    float(counted.std(ddof=1)) if len(counted) > 1 else None,
-                )
+                mean, sd = (exact_mean(counted) if len(counted) else None, exact_sd(counted) if len(counted) > 1 else None)
                 low, high = interval(counted, seed=self.options.seed) if len(counted) else (None, None)
                 yield SummaryRow.of(name, *recall_names(self.options.k, by), mean, sd, low, high, len(counted), _SHARE)
 

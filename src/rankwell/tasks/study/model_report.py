@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats, Ints, figure
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.linear import LinearMeasure
@@ -122,7 +123,7 @@ class ModelReport:
         linear = LinearMeasure.of(self.study.parsed_measure)
         if self.study.design != "items" or linear is None:
             own = np.array(list(found.model_values.values())).reshape(-1, len(names))
-            return float((own[:, columns[0]] - own[:, columns[1]]).mean()) if len(own) else None
+            return exact_mean(own[:, columns[0]] - own[:, columns[1]]) if len(own) else None
         rows = ~np.isnan(self.model.grade)
         gains = linear.gains(self.model.grade[rows])
         return float(((found.weights[rows, columns[0]] - found.weights[rows, columns[1]]) * gains).sum())

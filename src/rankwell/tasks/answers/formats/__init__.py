@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Ranking
@@ -79,6 +80,7 @@ def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
     return [entry for entry in map(ANSWER_FORMATS.__getitem__, ANSWER_FORMATS) if entry.holds == holds]
 
 
+@own_arithmetic
 def read_questions(
     place: Any,
     *,
@@ -105,6 +107,7 @@ def read_questions(
     return FoundTable(table, entry, tuple(notes), dict(rows.counts))
 
 
+@own_arithmetic
 def read_predictions(
     place: Any,
     *,
