@@ -143,6 +143,7 @@ def _run_command(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
     from rankwell.core.options import files_to_write, overwriting
     from rankwell.errors import BadUsage
+    from rankwell.store import reading
 
     # All that read standard input know it by this name.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
@@ -169,7 +170,7 @@ def _run_command(arguments: list[str]) -> int:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
-    with overwriting(allowed, keeping=bool(files)), _Bars() as bars:
+    with reading(), overwriting(allowed, keeping=bool(files)), _Bars() as bars:
         if "progress" in command.__annotations__:
             named["progress"] = bars if sys.stderr.isatty() else None
         output: Any = command(*places, **named)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import suggest
 from rankwell.errors import BadUsage, UnknownName, flag, shown
-from rankwell.store import KEEPING, refuse_file_name
+from rankwell.store import KEEPING, reading, refuse_file_name
 
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
@@ -217,7 +217,8 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
                 raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
             chosen |= {name: named.pop(name) for name in [*named] if name in fields}
             checked = with_options(kind() if options is None else options, chosen)
-            return own_arithmetic(function)(*given[:plain], options=checked, **named)
+            with reading():
+                return own_arithmetic(function)(*given[:plain], options=checked, **named)
 
         placed = [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
         rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]

@@ -4,7 +4,6 @@ Sources of the presets: Krizhevsky, Sutskever and Hinton 2012 (AlexNet); He et a
 """
 
 import hashlib
-import mmap
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import suggest
+from rankwell.core.tables.arrays import map_array
 from rankwell.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.store import Source
@@ -147,9 +147,9 @@ def _hash(path: Path) -> str:
     """The SHA-256 of the file and of those files with weights that it names."""
     total = hashlib.sha256(Source(path).digest().encode())
     # The files with weights outside a network's own: protocol buffers have (1, 8 bytes, "location"), (2, length, name).
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-        matches = re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
-        names = {raw[match.end() : match.end() + match[1][0]] for match in matches}
+    raw = np.asarray(map_array(path, np.dtype("u1"), (path.stat().st_size,))).data
+    matches = re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
+    names = {bytes(raw[match.end() : match.end() + match[1][0]]) for match in matches}
     for name in sorted(name.decode("utf-8", "replace") for name in names):
         beside = path.parent / name
         if beside.is_file():

@@ -21,7 +21,7 @@ from rankwell.core.tables.matrices import Embeddings
 from rankwell.documents import read_json
 from rankwell.encoders import ImageEncoder, Singles, TextEncoder, of_no_machine
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
-from rankwell.store import Cache, Source, refuse_blocked, write_text
+from rankwell.store import Cache, Source, reading, refuse_blocked, write_text
 
 _MANIFEST = ".manifest.json"
 
@@ -72,10 +72,11 @@ def encode_images(
     versions = {"pillow": PIL.__version__, "numpy": np.__version__}
     work = _Encoding(encoder, Cache(cache, described, versions) if cache is not None and encoder.is_known else None)
     made: list[_Made] = []
-    for start in range(0, len(paths), encoder.batch_size):
-        made += work.batch(paths[start : start + encoder.batch_size])
-        if progress is not None:
-            progress(len(made), len(paths))
+    with reading():
+        for start in range(0, len(paths), encoder.batch_size):
+            made += work.batch(paths[start : start + encoder.batch_size])
+            if progress is not None:
+                progress(len(made), len(paths))
     rows = [row for row, each in enumerate(made) if not each.problem]
     failures = [Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem]
     if not rows:
@@ -156,6 +157,8 @@ class _Encoding:
         for key, each in zip(wanted, self._encode(list(wanted.values())), strict=True):
             self._known[key] = each
             if not each.problem:
+                if not key.startswith("path:"):
+                    Source(wanted[key]).refuse_changed()
                 self.computed += 1
                 if self._cache is not None and not key.startswith("path:"):
                     keep_arrays(self._cache, key, each.vector, np.array(each.seconds))

@@ -18,7 +18,7 @@ from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName, printable
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
-from rankwell.store import Source
+from rankwell.store import Source, unchanged
 
 if TYPE_CHECKING:
     from rankwell.workflow import results as workflow
@@ -312,7 +312,11 @@ class ResultsBuilder:
         return measure.entry.definition | own
 
     def results(self, *, measures: Sequence[LabelledMeasure], notes: Iterable[str], **further: Any) -> Results:
-        """The results. notes: those of the whole, in order, each once. further: the other fields of `Results`."""
+        """The results. notes: those of the whole, in order, each once. further: the other fields of `Results`.
+
+        Raises BadInput for a file among the `sources` that changed while it was read.
+        """
+        unchanged(further.get("sources", {}))
         return Results(
             values=tuple(self.values),
             row_attributes=tuple(self.row_attributes),

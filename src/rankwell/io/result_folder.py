@@ -17,7 +17,7 @@ from rankwell.core.tables.columns import parquet, quoted
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, shown
 from rankwell.io import connected, undamaged
-from rankwell.store import Source, remote_url
+from rankwell.store import Source, is_draft, refuse_draft, remote_url
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
 MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
@@ -102,7 +102,7 @@ def other_place(place: str | Path) -> str:
     if (url := remote_url(place)) is not None:
         return f"{url} is an address, and results are read from folders of this machine; copy the folder here, and name the copy."
     folder = Path(place)
-    below = sorted([*folder.glob(f"*/{PER_QUERY}"), *folder.glob(f"*/*/{PER_QUERY}")])
+    below = sorted(path for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{PER_QUERY}") if not is_draft(path))
     if below:
         found = f"{place} has results in {count_of(len(below), 'folder')} below it, such as {below[0].parent}"
         return f"{found}; name one of these, or several to compare them."
@@ -120,6 +120,7 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
     replaced: beginnings of the names of files that are about to be replaced, so that their content does not matter.
     """
     folder = Path(place)
+    refuse_draft(folder)
     if not is_result_folder(folder):
         raise BadInput(other_place(place))
     manifest = read_manifest(folder)

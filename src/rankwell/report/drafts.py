@@ -15,9 +15,8 @@ from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
-from rankwell.store import Source, refuse_blocked, replacing, write_bytes, write_text
+from rankwell.store import DRAFT_FOLDER, Source, drafted, forget, refuse_blocked, replacing, write_bytes, write_text
 
-_DRAFT = ".rankwell-draft"
 _PATIENCE = 30.0
 """Seconds to wait for another process that is writing a folder, which takes one or two."""
 
@@ -64,7 +63,7 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
     files that the command itself has written in place. Raises BadUsage where one of the inputs may be replaced or removed; and,
     without `--overwrite`, where a file is not what its manifest states.
     """
-    draft = directory / _DRAFT
+    draft = directory / DRAFT_FOLDER
     with holding(directory):
         place = directory.resolve()
         if place in _OPEN:
@@ -84,7 +83,8 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             write_manifest(directory, {"unfinished": True}, earlier)
             marked = manifest.read_bytes()
             draft.mkdir()
-            yield draft
+            with drafted(draft):
+                yield draft
         except BaseException as error:
             if _OPEN[place] is not earlier:
                 remove_result(directory)
@@ -125,7 +125,7 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
 
     Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their place that another program wrote.
     """
-    earlier, draft = _OPEN[directory.resolve()], directory / _DRAFT
+    earlier, draft = _OPEN[directory.resolve()], directory / DRAFT_FOLDER
     names = {path.relative_to(draft).as_posix(): path for path in paths}
     written = dict(zip(names, in_threads(digest_of, list(names.values())), strict=True))
     targets = {name: directory / name for name in names}
@@ -141,6 +141,7 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
                 shutil.copyfile(names[name], copy)
         else:
             names[name].replace(target)
+        forget(target)
     _remove(directory, {name: digest for name, digest in earlier.items() if name not in names})
     write_manifest(directory, manifest, written)
     _OPEN[directory.resolve()] = written

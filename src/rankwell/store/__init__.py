@@ -3,11 +3,15 @@
 from rankwell.errors import naming
 from rankwell.store.compression import refuse_bomb
 from rankwell.store.drafts import (
+    DRAFT_FOLDER,
     KEEPING,
     Cache,
+    drafted,
+    is_draft,
     is_file_name,
     packing,
     refuse_blocked,
+    refuse_draft,
     refuse_file_name,
     replacing,
     scratch,
@@ -29,10 +33,13 @@ from rankwell.store.places import (
     sources_of,
     split_lines,
     split_part,
+    unchanged,
 )
 from rankwell.store.shards import SourceRange, line_starts, run_files
+from rankwell.store.states import forget, reading
 
 __all__ = [
+    "DRAFT_FOLDER",
     "KEEPING",
     "STDIN",
     "Cache",
@@ -40,17 +47,22 @@ __all__ = [
     "Source",
     "SourceRange",
     "decode_id",
+    "drafted",
     "encode_id",
     "exists",
     "file_states",
     "first_bytes",
+    "forget",
     "line_starts",
     "naming",
     "packing",
+    "reading",
+    "is_draft",
     "is_file_name",
     "refuse_blocked",
     "refuse_file_name",
     "refuse_bomb",
+    "refuse_draft",
     "refuse_irregular",
     "remote_url",
     "replacing",
@@ -60,6 +72,7 @@ __all__ = [
     "sources_of",
     "split_lines",
     "split_part",
+    "unchanged",
     "write_bytes",
     "write_text",
     "writing_to",

@@ -1,6 +1,7 @@
 """Files written whole or not at all: drafts that take their place, compression by suffix, and a cache of results."""
 
 import os
+import re
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwell.errors import BadUsage, flag, shown
+from rankwell.errors import BadInput, BadUsage, flag, shown
+from rankwell.store.states import forget
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
 _REMOTE = ("s3:", "gs:", "az:", "hf:")
+DRAFT_FOLDER = ".rankwell-draft"
+"""The name of the folder, inside that of a result, to which its files are written first."""
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL)
 _DRAFTS: set[Path] = set()
-"""Files that blocks of `replacing` write to, which blocks inside them may replace."""
+"""Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of `drafted`."""
 
 
 @contextmanager
@@ -53,6 +58,7 @@ def replacing(path: Path) -> Generator[Path]:
         os.umask(umask)
         draft.chmod(0o666 & ~umask)
         draft.replace(path)
+        forget(path)
     finally:
         _DRAFTS.discard(draft)
         draft.unlink(missing_ok=True)
@@ -60,10 +66,10 @@ def replacing(path: Path) -> Generator[Path]:
 
 def _clean_drafts(path: Path) -> str:
     """Removes the drafts of a file by killed processes of this machine; returns the beginning of the names of new ones."""
-    if sys.platform == "win32":
-        return f".{path.name}."
     import zlib
 
+    if sys.platform == "win32":
+        return f".{path.name}.{0:08x}-{os.getpid()}."
     first = f".{path.name}.{zlib.crc32(os.uname().nodename.encode()):08x}-"
     with os.scandir(path.parent) as entries:
         drafts = [entry for entry in entries if entry.name.startswith(first)]
@@ -76,6 +82,28 @@ def _clean_drafts(path: Path) -> str:
         except (OSError, ValueError, OverflowError):  # another user's, or not a draft
             continue
     return f"{first}{os.getpid()}."
+
+
+@contextmanager
+def drafted(folder: Path) -> Generator[None]:
+    """A block that writes the files of a result into this folder, and may read them there."""
+    _DRAFTS.add(folder)
+    try:
+        yield
+    finally:
+        _DRAFTS.discard(folder)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file, or a folder, is a draft or in one: of another process, or left by one that was killed."""
+    places = [place for place in (path, *path.parents) if place.name.startswith(".")]
+    return any((place.name == DRAFT_FOLDER or _DRAFT.fullmatch(place.name)) and place not in _DRAFTS for place in places)
+
+
+def refuse_draft(path: Path) -> None:
+    """Raises BadInput for a draft, which is never read: it may be half of what it will be."""
+    if is_draft(path):
+        raise BadInput(f"{path} is a draft of rankwell, unfinished or left by a killed process; name the output itself.")
 
 
 def _is_special(path: Path) -> bool:

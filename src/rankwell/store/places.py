@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store.compression import Unpacked, zstd_pieces
+from rankwell.store.drafts import refuse_draft
+from rankwell.store.states import FileState, first_state, refuse_changed
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -89,6 +91,7 @@ class Source:
     known_digest: str = ""
     rows: tuple[int, int] | None = None
     _url: str = ""
+    _state: FileState | None = None
 
     def __init__(self, place: str | Path) -> None:
         if not str(place):
@@ -106,12 +109,15 @@ class Source:
                 raise BadInput("standard input is closed; name a file.")
             self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
             return
+        refuse_draft(self.file)
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
         if is_pipe:
             with self._raw() as stream:
                 self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, _read_piped(stream, self.name))
             self.file = None
+        else:
+            self._state = first_state(self.file)
 
     @cached_property
     def file(self) -> Path | None:
@@ -218,13 +224,30 @@ class Source:
             return stream.read(size)
 
     def digest(self) -> str:
-        """The SHA-256 of the file as it lies on disk, or of what came through standard input."""
+        """The SHA-256 of the file as it lies on disk, or of what came through standard input; of the bytes that were read.
+
+        Raises BadInput as `refuse_changed`.
+        """
         if self.known_digest:
             return self.known_digest
         import hashlib
 
         with self._raw() as stream:
-            return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+            found = "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+        self.refuse_changed()
+        return found
+
+    def refuse_changed(self) -> None:
+        """Raises BadInput for a file that is not as it was when the command, or the function of Python, first looked at it."""
+        if self._state is not None and self.file is not None:
+            refuse_changed(self.name, self.file, self._state)
+
+
+def unchanged(sources: Mapping[str, Source]) -> Mapping[str, Source]:
+    """The sources of a result. Raises BadInput for one that changed while it was read."""
+    for source in sources.values():
+        source.refuse_changed()
+    return sources
 
 
 def _stem(name: str) -> str:

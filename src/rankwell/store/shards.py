@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rankwell.errors import BadInput
+from rankwell.store.drafts import refuse_draft
 from rankwell.store.places import Source, exists, folder_names, remote_url
 
 _OTHERS = {
@@ -29,6 +30,8 @@ def run_files(place: str | Path) -> list[str]:
     is_local = remote_url(place) is None
     if is_local and not (exists(place) and Path(place).is_dir()):
         return []
+    if is_local:
+        refuse_draft(Path(place))
     folder, names = folder_names(place)
     inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
     if mark := next((each for each in _OTHERS if each in names or f"{each}/" in inside), None):

@@ -295,7 +295,7 @@ static PyMethodDef functions[] = {
 };
 
 /* What native.py asks for: raised whenever a function of this module is called in another way. */
-#define INTERFACE 7
+#define INTERFACE 8
 
 /* The seed of the hashes comes from the interpreter's own, which PYTHONHASHSEED fixes. */
 static int draw_seed(void)
@@ -316,7 +316,7 @@ static int add_parts(PyObject *module)
     if (draw_seed() || PyModule_AddIntConstant(module, "interface", INTERFACE))
         return -1;
     return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module) || rankwell_add_rows(module)
-                   || rankwell_add_mappings(module) || rankwell_add_shared(module)
+                   || rankwell_add_mappings(module) || rankwell_add_shared(module) || rankwell_add_mapped(module)
                ? -1
                : 0;
 }

@@ -26,5 +26,6 @@ int rankwell_add_results(PyObject *module);
 int rankwell_add_rows(PyObject *module);
 int rankwell_add_shared(PyObject *module);
 int rankwell_add_mappings(PyObject *module);
+int rankwell_add_mapped(PyObject *module);
 
 #endif

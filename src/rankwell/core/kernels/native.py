@@ -4,7 +4,7 @@ import os
 from types import ModuleType
 
 # As in _native.c. A checkout may still hold what was compiled from older sources; it is left alone until the next install.
-INTERFACE = 7
+INTERFACE = 8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,16 +1,20 @@
 """Arrays in files: the one reader of `.npy` headers, arrays as memory maps, and arrays in the middle of a stream."""
 
 import math
+import os
 import re
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.kernels import native
 from rankwell.errors import BadInput, shown
 
 MAGIC = b"\x93NUMPY"
+_LONGEST = 399
+"""Bytes of the name of a mapped file that a message shows."""
 _MOST_HEADER, _MOST_DIMENSIONS = 10_000, 32  # as in NumPy
 _ENTRY = re.compile(
     r"""(?P<quote>['"])(?:descr(?P=quote)\s*:\s*(?P<kind>'[^']*'|"[^"]*"|\[.*\])"""
@@ -114,7 +118,13 @@ def map_layout(path: Path, layout: ArrayLayout, *, last: bool = True) -> NDArray
     if layout.refuse_other_size(path.stat().st_size, last=last) == offset:
         _refuse_void(shape, kind)
         return np.empty(shape, dtype=kind)
-    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order="F" if is_fortran else "C")
+    order: Literal["C", "F"] = "F" if is_fortran else "C"
+    if native.library is None:
+        # Nothing else names the file where it is cut short while it is mapped.
+        return np.fromfile(path, kind, math.prod(shape), offset=offset).reshape(shape, order=order)
+    array = np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
+    native.library.watch_mapped(cast("Any", array).base, os.fsencode(path)[:_LONGEST])
+    return array
 
 
 def npy_layout(stream: IO[bytes]) -> ArrayLayout:

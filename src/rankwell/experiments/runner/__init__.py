@@ -38,6 +38,7 @@ class PlannedCell:
     record: the file that its evaluation writes last, so that a killed run has evaluated the cells that have one. work: what its
     kind needs to evaluate it. group: cells of one group that follow each other are evaluated together, by one process.
     why: the reasons to evaluate it, none where it is done. chosen: whether it may be evaluated now; others are left as they are.
+    inputs: the files and folders whose digests are in the recipe.
     """
 
     cell: Cell
@@ -47,6 +48,7 @@ class PlannedCell:
     group: str
     why: tuple[str, ...]
     chosen: bool = True
+    inputs: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -93,7 +95,7 @@ def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, pro
         progress("cells", 0, len(waiting))
     for each in plans:
         if each.why and each.chosen:
-            error, done = next(errors), done + 1
+            error, done = next(errors) or _changed(each), done + 1
             if progress is not None:
                 progress("cells", done, len(waiting))
             yield CellResult(each, "failed" if error else "done", error)
@@ -203,6 +205,19 @@ def changes(before: Recipe, after: Recipe) -> Iterator[str]:
         yield f"input changed: {', '.join(moved)}"
     if not changed and set(inputs) != set(after["inputs"]):
         yield f"inputs came or went: {', '.join(sorted(set(inputs) ^ set(after['inputs'])))}"
+
+
+def _changed(planned: PlannedCell) -> str:
+    """The error of a cell that was evaluated while its inputs changed, whose record goes; "" for any other."""
+    try:
+        for path in planned.inputs:
+            for file in path.rglob("*") if path.is_dir() else [path]:
+                if file.is_file():
+                    Source(file).refuse_changed()
+    except BadInput as error:
+        planned.record.unlink(missing_ok=True)
+        return str(error)
+    return ""
 
 
 def content_of(path: Path) -> str:

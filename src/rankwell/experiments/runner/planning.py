@@ -24,7 +24,7 @@ from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
 from rankwell.report.drafts import remove_result
 from rankwell.report.present import Input, Progress
-from rankwell.store import STDIN, split_part, write_text
+from rankwell.store import STDIN, is_draft, split_part, write_text
 
 Work = Callable[[Path, Progress], Any]
 """A command with its arguments; it writes its results into a folder."""
@@ -212,7 +212,8 @@ def plan_cells(
         if why:
             command.read(arguments, f"{experiment.file}: {cell.name}")
         group = cell.name if command.together is None else cell.dataset
-        plans.append(PlannedCell(cell, made, record, CommandWork(command, arguments), group, why, chosen))
+        work, inputs = CommandWork(command, arguments), tuple(map(Path, made["inputs"]))
+        plans.append(PlannedCell(cell, made, record, work, group, why, chosen, inputs))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     return plans
@@ -322,7 +323,7 @@ def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Ite
         found = _located(str(text))
         if not found and not marked.perhaps:
             folder = Path(str(text)).parent
-            names = [str(each) for each in sorted(folder.iterdir())] if folder.is_dir() else []
+            names = [str(each) for each in sorted(folder.iterdir()) if not is_draft(each)] if folder.is_dir() else []
             near = difflib.get_close_matches(str(text), names, n=1, cutoff=0.6)
             advice = f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."
             raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {advice}")

@@ -198,11 +198,13 @@ class LocalFeatures:
     def _looked_up(self, path: Path) -> _PictureFeatures:
         if self.cache is None:
             return self._detected(path)
-        cache, digest = Cache(self.cache, self._maker(), {"numpy": np.__version__}), Source(path).digest()
+        cache, source = Cache(self.cache, self._maker(), {"numpy": np.__version__}), Source(path)
+        digest = source.digest()
         kept = cached_arrays(cache, digest, 3)
         if kept is not None:
             return _PictureFeatures(Features(kept[0], kept[1]), float(kept[2]), cached=True)
         found = self._detected(path)
+        source.refuse_changed()
         keep_arrays(cache, digest, *found.own, np.array(found.seconds))
         return found
 

@@ -21,7 +21,7 @@ from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summ
 from rankwell.stats.classification import classify, classify_resamples
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.intervals import percentile_interval
-from rankwell.store import Source
+from rankwell.store import Source, unchanged
 from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
 Words = Literal["rankwell", "st"]
@@ -131,7 +131,7 @@ def evaluate_pairs(
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
         notes=(*inputs.notes, *notes, *(line for each in whole for line in each.calibrations)),
-        sources=inputs.sources,
+        sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,
         queries=_query_columns(inputs.compared) if details else None,
         intervals=options.intervals,

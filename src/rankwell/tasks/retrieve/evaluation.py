@@ -25,7 +25,7 @@ from rankwell.experiments.fusion.trials import only_queries
 from rankwell.io.files import judgments_file, read_judgments
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.bounded_means import interval
-from rankwell.store import sources_of
+from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
@@ -138,7 +138,7 @@ class RetrieveEvaluation:
             aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
             rules=self._rules(measured, builder, truth, recalls, chosen),
             notes=tuple(dict.fromkeys(notes)),
-            sources=sources_of({name: getattr(self.options, name) for name in _FILES if getattr(self.options, name) is not None}),
+            sources=unchanged(sources_of({name: place for name in _FILES if (place := getattr(self.options, name)) is not None})),
             details=detail_columns(iter(parts), states=None if self.judgments is not None else COMPLETE) if parts else None,
             queries=_query_columns(self.inputs),
             items=_item_columns(self.inputs),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.locks import locked
+from rankwell.store import is_draft
 from rankwell.tasks.study.folder import JUDGMENTS, Study
 from rankwell.tasks.study.lines import append_to, lines_in
 
@@ -111,10 +112,14 @@ def _written(line: JournalLine) -> dict[str, Any]:
     return {name: value for name, value in line._asdict().items() if name not in left and (name != "purpose" or value)}
 
 
+def _files(study: Study) -> list[Path]:
+    return sorted(path for path in (study.place / JUDGMENTS).glob("*.jsonl") if not is_draft(path))
+
+
 def read_journals(study: Study) -> Journals:
     """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of this study."""
     lines, notes = list[JournalLine](), list[str]()
-    for path in sorted((study.place / JUDGMENTS).glob("*.jsonl")):
+    for path in _files(study):
         own, torn = read_journal(path, study.grades)
         lines += own
         notes += [torn] if torn else []
@@ -172,7 +177,7 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
 
 def line_of(study: Study, query: str, item: str) -> str:
     """The file and line of the first judgment of an item."""
-    for path in sorted((study.place / JUDGMENTS).glob("*.jsonl")):
+    for path in _files(study):
         for number, text in enumerate(lines_in(path)[0], 1):
             content: Any = parse_json(text, str(path), "an object per line", line=number) if text.strip() else {}
             if (content.get("query"), content.get("item")) == (query, item):

@@ -12,7 +12,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.store import Source
+from rankwell.store import Source, is_draft
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.lines import append_to, lines_in
 
@@ -90,7 +90,9 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
 
 def known_models(study: Study) -> list[str]:
     """The names of the models that have replied."""
-    return sorted({_name_in(path) for path in (study.place / MODELS).glob("*.jsonl") if path.stat().st_size})
+    return sorted(
+        {_name_in(path) for path in (study.place / MODELS).glob("*.jsonl") if path.stat().st_size and not is_draft(path)}
+    )
 
 
 def append_reply(study: Study, reply: ModelReply) -> None:

@@ -82,7 +82,8 @@ def run_grid(
     for each in points:
         record = folder / "rows" / runner.record_name(each.recipe)
         why = ("requested",) if fresh else runner.reasons(each.recipe, record)
-        plans.append(runner.PlannedCell(each.cell, each.recipe, record, each, runner.key_of(each.recipe[0]), why))
+        group, inputs = runner.key_of(each.recipe[0]), tuple(map(Path, each.files.values()))
+        plans.append(runner.PlannedCell(each.cell, each.recipe, record, each, group, why, inputs=inputs))
     results = runner.evaluate_cells(GridCells(experiment.file, folder, evaluate, fresh), plans, jobs=jobs, progress=progress)
     for point, plan, result in zip(points, plans, results, strict=True):
         record = runner.read_record(plan.record)

@@ -14,7 +14,6 @@ from rankwell.errors import BadInput, BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import read_texts
 from rankwell.io.formats import Texts
-from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
 from rankwell.report import prose
 from rankwell.report.drafts import holding
@@ -133,7 +132,7 @@ def _designed(
         grades=grades,
         plan=StudyPlan(level=options.level, looks=options.looks, pairs=options.pairs_planned),
         thumbnails=None if options.thumbnails is None else place_of(options.thumbnails, output),
-        sources={name: StudyFile(place_of(file, output), digest_of(file)) for name, file in known.items() if file},
+        sources={name: StudyFile(place_of(file, output), Source(file).digest()) for name, file in known.items() if file},
         runs=_pooled_runs(named, output, 1),
         rounds=1,
     )
@@ -144,7 +143,7 @@ def _pooled_runs(named: Mapping[str, Any], output: Path, number: int) -> tuple[P
     for run in named.values():
         if not Path(run).is_file():
             raise BadInput(f"{run} is not a file; a study keeps the digests of its runs.")
-    return tuple(PooledRun(name, place_of(run, output), digest_of(Path(run)), number) for name, run in named.items())
+    return tuple(PooledRun(name, place_of(run, output), Source(run).digest(), number) for name, run in named.items())
 
 
 def _write(
