@@ -241,7 +241,9 @@ def finish_batch(folder: Path) -> None:
 
 def ask_model(folder: Path) -> None:
     """Asks a model for the grades of the study's items."""
-    studies.with_fields(study_model_judge.model_judge)(str(folder / "study"), callable="my_module:grade", model="tf-idf")
+    studies.with_fields(study_model_judge.model_judge)(
+        str(folder / "study"), callable=f"{folder}/my_judge.py:grade", model="tf-idf"
+    )
 
 
 FILES: dict[str, Callable[[Path], None]] = {

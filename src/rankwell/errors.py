@@ -138,6 +138,10 @@ class BadUsage(RankwellError):
     """Options or arguments that cannot be understood or do not go together."""
 
 
+class CodeRefused(BadUsage):
+    """Code that something names which may not: a plan in a work folder."""
+
+
 class UnknownName(BadUsage):
     """A measure, format, convention or option value that does not exist; the message offers the nearest names."""
 

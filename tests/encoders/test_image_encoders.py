@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
+from rankwell.core.code import load_object
 from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
 from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
@@ -456,14 +457,9 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "odd_vectors.py").write_text("def flat(paths):\n    return [1.0] * len(paths)\n")
     (tmp_path / "images").mkdir()
     (tmp_path / "a.png").rename(tmp_path / "images" / "a.png")
-    sys.path.insert(0, str(tmp_path))
-    try:
-        with pytest.raises(BadUsage, match="expected"):
-            encode_command(
-                str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat", settings=ImageSettings()
-            )
-    finally:
-        sys.path.remove(str(tmp_path))
+    model = f"{tmp_path}/odd_vectors.py:flat"
+    with pytest.raises(BadUsage, match="expected"):
+        encode_command(str(tmp_path / "images"), output=tmp_path / "b.npy", model=model, settings=ImageSettings())
 
     assert not list(tmp_path.glob("b.npy*"))
 
@@ -785,12 +781,12 @@ def test_the_command_goes_on_where_it_was_stopped(photos, tmp_path: Path, monkey
         "    def __call__(self, paths):\n        if stop and paths[0].name == '2.png':\n            raise KeyboardInterrupt\n"
         "        return np.stack([np.asarray(Image.open(path)).mean((0, 1)) for path in paths])\n"
     )
-    monkeypatch.syspath_prepend(tmp_path)
-    command = (photos[0].parent, "-o", tmp_path / "e.npy", "--model", "means_here:Means", "--batch-size", "2", "--normalize")
+    model = f"{tmp_path}/means_here.py:Means"
+    command = (photos[0].parent, "-o", tmp_path / "e.npy", "--model", model, "--batch-size", "2", "--normalize")
 
     assert run(monkeypatch, *command) == 130
     assert not (tmp_path / "e.npy").exists()
-    sys.modules["means_here"].stop = False
+    sys.modules[load_object(model).__module__].stop = False
     assert run(monkeypatch, *command) == 0
 
     assert "2 vectors were there from an earlier run" in capsys.readouterr().err

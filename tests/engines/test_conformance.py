@@ -214,7 +214,11 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
         command = [sys.executable, "-m", "rankwell", "engines", "check", *words]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
 
-    good, bad, unknown = run("my_app:good", "--format", "json"), run("my_app:bad"), run("my_app:good", "--option", "depth")
+    good, bad, unknown = (
+        run("./my_app.py:good", "--format", "json"),
+        run("./my_app.py:bad"),
+        run("./my_app.py:good", "--option", "depth"),
+    )
 
     assert (good.returncode, good.stderr) == (0, "")
     assert {"check": "scores do not rise", "outcome": "ok", "message": "the engine returns no scores"} in json.loads(good.stdout)
@@ -267,9 +271,8 @@ def test_an_engine_that_ends_its_process_fails_by_name(
 ):
     (tmp_path / "ending_engines.py").write_text(ENDING)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
 
-    output = check(f"ending_engines:{engine}", format="json")
+    output = check(f"./ending_engines.py:{engine}", format="json")
     rows = json.loads(output.text)
 
     assert output.exit_code == 1

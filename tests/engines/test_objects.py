@@ -97,7 +97,6 @@ def test_a_class_an_object_and_a_function_that_makes_one_serve_alike(made: Calla
 
 def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "engine_of_test.py").write_text(
         "class Needy:\n    def __init__(self, path): ...\n    def search(self, q, k): ...\n"
         "def search(query, k):\n    return [query]\n"
@@ -105,7 +104,7 @@ def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(tmp_path: Path, m
         "ready = Plain()\n"
     )
 
-    assert EngineObject.of("engine_of_test:search").ask("q", 1)[0].item == "q"
-    assert EngineObject.of("engine_of_test:ready").ask("q", 1)[0].item == "x"
+    assert EngineObject.of("./engine_of_test.py:search").ask("q", 1)[0].item == "q"
+    assert EngineObject.of("./engine_of_test.py:ready").ask("q", 1)[0].item == "x"
     with pytest.raises(BadUsage, match="cannot be made without arguments"):
-        EngineObject.of("engine_of_test:Needy")
+        EngineObject.of("./engine_of_test.py:Needy")

@@ -84,7 +84,7 @@ def test_a_function_is_a_measure():
     [
         ([3], "3 is not a measure; expected a name such as nDCG@10, or a function"),
         ([lambda _: 1], "'<lambda>' is not a name"),
-        ("no_such_module:thing", "there is no module 'no_such_module'"),
+        ("no_such_module:thing", "no module 'no_such_module' is installed"),
     ],
 )
 def test_what_is_not_a_measure_is_one_short_error(measures: Any, message: str):
@@ -129,13 +129,13 @@ def test_a_name_of_rankwell_is_not_given_to_a_function():
         rw.measure(wrong, name="AP")
 
 
-def test_the_command_line_takes_module_and_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_command_line_takes_a_function_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "my_measures.py").write_text("def top(view):\n    return view.first_rank(view.relevant(1)) == 1\n")
     (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
     (tmp_path / "a.run").write_text("q Q0 a 1 2.0 r\n")
     monkeypatch.chdir(tmp_path)
 
-    code, out, _ = in_process(["evaluate", "qrels.txt", "a.run", "-m", "my_measures:top", "-f", "csv"])
+    code, out, _ = in_process(["evaluate", "qrels.txt", "a.run", "-m", "./my_measures.py:top", "-f", "csv"])
 
     assert (code, out.splitlines()[1].split(",")[:4]) == (0, ["a", "top", "top", "1.0"])
 

@@ -19,6 +19,7 @@ _WIDE = 70
 
 def script() -> None:
     """The process `rankwell`: runs the command and leaves at once."""
+    startup.leave_working_directory()
     try:
         startup.collect_garbage_rarely()
         startup.start_one_thread(sys.argv[1:])

@@ -40,7 +40,7 @@ def check(
     Parameters
     ----------
     engine
-        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own as module:object; see `rankwell engines`.
+        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT; see `rankwell engines`.
     option
         Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the environment.
     queries

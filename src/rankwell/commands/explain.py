@@ -43,7 +43,7 @@ def explain(name: str, /) -> Output:
     ----------
     name
         A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several things (Recall@5), a figure of a
-        whole collection (nAUC), or a function of your own (my_module:my_function).
+        whole collection (nAUC), or a function of your own (./my_measures.py:first).
     """
     terminal, text = report.terminal_of(sys.stdout), str(explained(name))
     lines = [line if line.startswith("  >>>") else report.folded(line, terminal, "  ") for line in text.split("\n")]
@@ -51,7 +51,7 @@ def explain(name: str, /) -> Output:
 
 
 def explained(thing: Any) -> Explanation:
-    """The explanation of a measure, of a figure, of a name, `module:function` among them, or of a function.
+    """The explanation of a measure, of a figure, of a name, `./FILE.py:FUNCTION` among them, or of a function.
 
     Raises as `meanings`.
     """

@@ -1,6 +1,7 @@
 """Compute one part of a work folder, as the element of an array job, or show the state of all parts."""
 
 import os
+from pathlib import Path
 
 from rankwell.errors import BadUsage, flag, printable, shown
 from rankwell.executors import slurm_ranges
@@ -15,7 +16,7 @@ _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRA
 _OFFSET = "RANKWELL_PART_OFFSET"
 
 
-def part(work: str, index: int | None = None, /, *, status: bool = False) -> Output:
+def part(work: str, index: int | None = None, /, *, bench: Path | None = None, status: bool = False) -> Output:
     """Compute one part of a work folder, as the element of an array job, or show the state of all parts.
 
     Parameters
@@ -24,6 +25,8 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
         The work folder, with a plan that `--executor array` or another command has written.
     index
         The part, from 0; by default that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+    bench
+        The experiment file of the plan, where it names code: code that a plan alone names is not run.
     status
         Show which parts are done, running, failed and missing, and compute nothing.
     """
@@ -40,7 +43,7 @@ def part(work: str, index: int | None = None, /, *, status: bool = False) -> Out
     if index is None:
         read_plan(work)  # a folder without a plan is refused before a missing index
         index = _number_of_job()
-    record = compute_part(work, index)
+    record = compute_part(work, index, None if bench is None else str(bench))
     return Output(notes=(Aside(f"part {index} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
 
 

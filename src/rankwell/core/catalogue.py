@@ -1,16 +1,15 @@
 """Entries by name: files of a folder register them, its index says which file has which, and that file alone is imported.
-Commands by their words, one per file of `commands/` and of the tasks' `commands/`; objects that users name as `module:object`.
+Commands by their words, one per file of `commands/` and of the tasks' `commands/`.
 """
 
 import importlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from rankwell.errors import BadUsage, UnknownName, kind_of
+from rankwell.errors import BadUsage, UnknownName
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -185,52 +184,6 @@ def suggest(name: str, known: Iterable[str]) -> str:
     near = folded + begun[:3] or _alike(name, names)
     chosen = list(dict.fromkeys(near))
     return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
-
-
-_FORM = "write module:object, as in my_engine:search"
-
-
-def load_object(text: str) -> Callable[..., Any]:
-    """The function or class that `module:object` names; see `load_anything`. Raises BadUsage where it cannot be called.
-
-    >>> load_object("json:dumps")([1])
-    '[1]'
-    """
-    found = load_anything(text)
-    if not callable(found):
-        raise BadUsage(f"{text!r} is {kind_of(found)}, which cannot be called; name a function or a class.")
-    return found
-
-
-def load_anything(text: str) -> Any:
-    """The object that `module:object` (or `module:Class.method`) names; its module is imported, which runs it.
-
-    Modules in the working folder are found after installed ones. Raises BadUsage where the text has another form, module or
-    object do not exist, or importing fails.
-    """
-    name, _, path = text.partition(":")
-    if not all(part.isidentifier() for part in (*name.split("."), *path.split("."))):
-        raise BadUsage(f"{text!r} names no function or class; {_FORM}.")
-    # A console script does not look into the working folder, where a user's own engine mostly lies.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    try:
-        found: Any = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if name == missing or name.startswith(f"{missing}."):
-            raise BadUsage(f"{text!r}: there is no module {missing!r} here or among the installed ones; {_FORM}.") from error
-        raise BadUsage(f"{text!r}: the module {name!r} needs {missing!r}, which is not installed; install it.") from error
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise BadUsage(f"{text!r}: the module {name!r} cannot be imported ({what}); correct it.") from error
-    for part in path.split("."):
-        if not hasattr(found, part):
-            where = f"the module {name!r}" if isinstance(found, ModuleType) else f"{getattr(found, '__name__', found)!r}"
-            near = suggest(part, [each for each in dir(found) if not each.startswith("_")])
-            raise BadUsage(f"{text!r}: {where} has no {part!r}; {near if near.startswith('did') else 'name what it has.'}")
-        found = getattr(found, part)
-    return found
 
 
 Words = tuple[str, ...]

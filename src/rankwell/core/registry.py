@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import Catalogue as Catalogue
-from rankwell.core.catalogue import load_object
 from rankwell.core.catalogue import suggest as suggest
 from rankwell.core.figures import FIGURES, find_figures
 from rankwell.core.figures import Better as Better
@@ -308,11 +307,8 @@ def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
     return [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
 
 
-_OWN = re.compile(r"(?P<place>[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)(?P<rest>$|[(@].*)")
-
-
 def measure_names(measures: Any) -> list[str] | None:
-    """The measures that one or several texts name, `module:function` among them, or that functions are; None for none.
+    """The measures that one or several texts name, code among them (`./FILE.py:FUNCTION`), or that functions are; None for none.
 
     Raises BadUsage for anything else.
     """
@@ -320,13 +316,28 @@ def measure_names(measures: Any) -> list[str] | None:
     names: list[str] = []
     for each in listed:
         if isinstance(each, (str, Measure)):
-            names += split_names(str(each))
+            names += [each] if isinstance(each, str) and _is_file_of_code(each) else split_names(str(each))
         elif callable(each):
             names.append(OWN_MEASURES["function"](each))
         else:
             raise BadUsage(f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function.")
-    own = [(name, _OWN.fullmatch(name)) for name in names]
-    return [OWN_MEASURES["function"](load_object(at["place"])) + at["rest"] if at else name for name, at in own] or None
+    return [_name_of_code(name) if ":" in name else name for name in names] or None
+
+
+def _is_file_of_code(text: str) -> bool:
+    """Whether a text, with its blanks, is one measure: an object of a file."""
+    from rankwell.core.code import MEASURE, code_files
+
+    at = MEASURE.fullmatch(text) if ".py:" in text else None
+    return at is not None and bool(code_files(at["place"]))
+
+
+def _name_of_code(text: str) -> str:
+    """The name under which a function is registered that a text names, with what stands behind it; other texts as they are."""
+    from rankwell.core.code import MEASURE, load_object
+
+    at = MEASURE.fullmatch(text)
+    return text if at is None else OWN_MEASURES["function"](load_object(at["place"])) + at["rest"]
 
 
 def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:

@@ -3,6 +3,23 @@
 import os
 import sys
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""The variable by which Python puts neither the working directory nor the folder of a script before all other folders."""
+
+
+def leave_working_directory() -> None:
+    """Takes the working directory, which `python -m` puts first, from the path of this process and of all that it starts.
+
+    What PYTHONPATH names stays.
+    """
+    os.environ[SAFE_PATH] = "1"
+    try:
+        here = os.getcwd()  # noqa: PTH109 - pathlib is not loaded yet
+    except OSError:
+        here = ""
+    if not sys.flags.safe_path and sys.path[:1] in ([""], [here]):
+        del sys.path[0]
+
 
 def collect_garbage_rarely() -> None:
     """Raises the garbage collector's threshold: a short process spends a tenth of its time on garbage. Saves 12 ms."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.code import code_name
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import Option
 from rankwell.core.registry import Catalogue, suggest
@@ -260,8 +261,8 @@ image_encoder = IMAGE_ENCODERS.register
 def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
     """The encoder of pictures that a text names, or that a network of torch or any function `paths -> (n, d)` is.
 
-    `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:module:object` … name a family and a model of it; a file `.onnx` alone is
-    a network, `module:object` a function, and a folder or owner/name a model of sentence-transformers.
+    `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:./FILE.py:OBJECT` … name a family and a model of it; a file `.onnx` alone
+    is a network, `./FILE.py:OBJECT` a function, and a folder or owner/name a model of sentence-transformers.
     Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that is not available.
     """
     if not isinstance(model, str):
@@ -272,7 +273,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
         return IMAGE_ENCODERS[family](rest, settings)
     if model.endswith(".onnx") and (not colon or Path(model).exists()):
         return IMAGE_ENCODERS["onnx"](model, settings)
-    if colon and all(part.isidentifier() for part in (*family.split("."), *rest.split("."))):
+    if code_name(model) is not None:
         return IMAGE_ENCODERS["callable"](model, settings)
     if colon and not Path(model).exists():
         return IMAGE_ENCODERS[family](rest, settings)

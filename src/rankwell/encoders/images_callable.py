@@ -1,16 +1,16 @@
-"""Any function of Python that turns the paths of pictures into vectors, by itself or as `module:object`."""
+"""Any function of Python that turns the paths of pictures into vectors, by itself or by its name."""
 
 import inspect
 from typing import Any
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import load_object, origin_of
 from rankwell.encoders import ImageEncoder, ImageSettings, image_encoder
 from rankwell.errors import BadUsage, kind_of
 
 
 @image_encoder("callable")
 def load(model: Any, settings: ImageSettings) -> ImageEncoder:
-    """The function that `module:object` names, or the thing itself; a class is called without arguments first.
+    """The function that `./FILE.py:OBJECT` names, or the thing itself; a class is called without arguments first.
 
     Vectors are kept for the next time only where it has a method `describe`, which says as a dict for JSON all that decides
     them: what a function computes cannot be seen from its name. Raises BadUsage for what cannot be called.
@@ -32,6 +32,8 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
     is_known = callable(getattr(function, "describe", None))
     normalize, batch_size = bool(settings.normalize), settings.batch_size or 16
     about = {"family": "callable", "model": name, "normalize": normalize, "batch_size": batch_size}
+    if code := origin_of(found):
+        about["code"] = code
     if is_known and (own := function.describe()):
         about["says"] = own
     return ImageEncoder(name, lambda paths: function(list(paths)), about, batch_size, normalize, is_known)

@@ -1,14 +1,13 @@
-"""Networks of torch, given as `module:object` with a file of weights, or as they are."""
+"""Networks of torch, given by name with a file of weights, or as they are."""
 
 import hashlib
 import inspect
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.catalogue import load_anything
+from rankwell.core.code import code_name, load_anything, load_module
 from rankwell.core.registry import suggest
 from rankwell.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, kind_of
@@ -65,7 +64,7 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
 
 @image_encoder("torch")
 def load(model: Any, settings: ImageSettings) -> ImageEncoder:
-    """The network that `module:object` names, a class or a function that makes one without arguments, or a network itself.
+    """The network that `./FILE.py:OBJECT` names, a class or a function that makes one without arguments, or a network itself.
 
     Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in alone as large as it is. Of a
     tuple the first part is taken, of a mapping the part that `output_name` names. Vectors have length one, unless `normalize` is
@@ -93,7 +92,8 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
             f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
             "makes the network with its weights."
         )
-    source = getattr(sys.modules[model.partition(":")[0]], "__file__", None) if isinstance(model, str) else None
+    name_of_code = code_name(model) if isinstance(model, str) else None
+    source = None if name_of_code is None else load_module(name_of_code, name).__file__
     return _encoder(found, name, settings, None if source is None else Path(source))
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rankwell.core.catalogue import Catalogue, entry_points_of, load_anything, load_entry_point, suggest
+from rankwell.core.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
+from rankwell.core.code import load_anything
 from rankwell.core.secrets import Secrets, refuse_literal
 from rankwell.engines.families import EngineFamily as EngineFamily
 from rankwell.engines.families import Opening as Opening
@@ -29,7 +30,7 @@ _SCHEMES = {"postgresql": "pgvector", "postgres": "pgvector", "http": "http", "h
 
 
 def find_engine(text: str) -> Any:
-    """The object that `module:object` names, or the engine that another package adds under this name; see `load_anything`."""
+    """The object that a name of code stands for, or the engine that another package adds under this name; see `load_anything`."""
     if ":" not in text and text in entry_points_of(GROUP):
         return load_entry_point(GROUP, text)
     return load_anything(text)
@@ -44,8 +45,8 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     """The engine that a name, an address, a file or an object stands for, with its parameters.
 
     spec: a name of the registry, `NAME:ADDRESS` (`qdrant:http://…`), `postgresql://…`, `http://…` (which needs `preset`),
-    `FILE.toml` of a request, `module:object`, an entry point's name, or an object. options: parameters of any sort, as text or in
-    their type; `${NAME}` in them and in the address is taken from the environment.
+    `FILE.toml` of a request, `./FILE.py:OBJECT`, `module:object` of what is installed, an entry point's name, or an object.
+    options: parameters of any sort, as text or in their type; `${NAME}` in them and in the address is taken from the environment.
     Raises UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a server does not answer.
     """
     given = dict(options or {})
@@ -94,6 +95,6 @@ def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
     if spec.endswith(".toml"):
         return ENGINES["http"], spec, ""
     if not colon and spec not in entry_points_of(GROUP):
-        raise UnknownName(f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own engine as module:object.")
+        raise UnknownName(f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own by its file, ./FILE.py:OBJECT.")
     found = find_engine(spec)
     return (found, None, "") if isinstance(found, EngineFamily) else (ENGINES["object"], found, "")

@@ -58,7 +58,7 @@ class EngineObject:
 
     @classmethod
     def of(cls, engine: Any, takes: Sequence[Takes] = ("text",), *, name: str = "", id_field: str = "") -> "EngineObject":
-        """The engine that `module:object` or an entry point names, or an object at hand: a retriever of a known framework, an
+        """The engine that a name of code or an entry point stands for, or an object at hand: a retriever of a known framework, an
         object with one of the methods, a class or a function that makes one without arguments, or a function (query, k) itself.
 
         takes: the queries that are there, the preferred first: for `text` search_by_text(query, top_k), then search(query, k);
@@ -176,7 +176,7 @@ class _ObjectEngine(Engine):
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
         if opening.target is None:
-            raise BadUsage("object: name the object as module:object, or pass it from Python.")
+            raise BadUsage("object: name the object by its file, ./FILE.py:OBJECT, or pass it from Python.")
         takes: Takes | None = opening.connect["takes"]
         order: tuple[Takes, ...] = ("text", "vector") if takes is None else (takes,)
         self.object = EngineObject.of(opening.target, order, name=opening.label, id_field=opening.connect["id_field"])

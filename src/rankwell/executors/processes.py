@@ -4,16 +4,14 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 
-import rankwell
+from rankwell.core.kernels.children import python_command, python_variables
 from rankwell.core.kernels.workers import processors
 from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
@@ -36,12 +34,10 @@ class _Worker:
     """A process that answers lines of JSON with lines of JSON. It ends when this process does, whatever ends it."""
 
     def __init__(self, variables: Mapping[str, str], answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
-        root = str(Path(rankwell.__file__).resolve().parent.parent)
-        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self.variables = variables
-        environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(paths)}
+        environment = {**python_variables(), **variables}
         self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-            [sys.executable, "-m", _WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
+            python_command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
         )
         self.place = -1
         """The place of the call that it works on, -1 for none."""

@@ -8,13 +8,15 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 from rankwell import __version__
+from rankwell.core.kernels.children import safe_path
 from rankwell.core.kernels.workers import processors
+from rankwell.core.startup import SAFE_PATH
 from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
     EXECUTORS,
@@ -61,7 +63,8 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
     if ray.is_initialized():
         raise BadUsage("this process is already connected to a Ray cluster; call ray.shutdown() first.")
     try:
-        _connect(ray, address, threads)
+        with safe_path():
+            _connect(ray, address, threads)
         _refuse_unfit(ray, threads, resources)
         _refuse_other_versions(ray)
         yield partial(_run, ray, _remote(ray, threads, resources))
@@ -73,7 +76,8 @@ def _connect(ray: Any, address: str, threads: int) -> None:
     """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be reached."""
     quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     # Of the whole job: calls of another environment than the job's start further processes.
-    quiet["runtime_env"] = {"env_vars": worker_variables(threads)}
+    quiet["runtime_env"] = {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}}
+    quiet["job_config"] = _job_config(ray)
     if not address:
         own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _OBJECTS, "_node_ip_address": "127.0.0.1"}
         try:
@@ -94,6 +98,20 @@ def _connect(ray: Any, address: str, threads: int) -> None:
     except Exception as error:
         what = f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined ({_first_line(error)})"
         raise BadUsage(f"{what}; check the address, the token, and the versions of Python and Ray there.") from error
+
+
+def _job_config(ray: Any) -> Any:
+    """The settings of a job whose workers import from their own paths: Ray puts its driver's working directory before them."""
+    job = ray.job_config.JobConfig()
+    job._py_driver_sys_path = _NoFolders()
+    return job
+
+
+class _NoFolders(list[str]):
+    """A list that stays empty."""
+
+    def extend(self, _: Iterable[str], /) -> None:
+        """Adds nothing."""
 
 
 def _first_line(error: Exception) -> str:

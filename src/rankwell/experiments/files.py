@@ -40,7 +40,7 @@ class Cell:
     """One system with one value of every parameter and option, on one data set.
 
     system: its name with the values that vary (`bm25 k=5`); entry: its name in the file. command: the words of the command that
-    evaluates it. options: by name, with `_` for `-`. call: `module:object` that answers instead of files, or "". parameters:
+    evaluates it. options: by name, with `_` for `-`. call: `./FILE.py:OBJECT` that answers instead of files, or "". parameters:
     those of the system. vary: the options that come from the data set's table of this name. varying: names of several values.
     """
 

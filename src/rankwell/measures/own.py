@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.code import origin_of
 from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
 from rankwell.core.tables import Floats, Summary, Unit
 from rankwell.core.views.judged import JudgedRankings
@@ -99,7 +100,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         view=view.annotation if isinstance(view.annotation, type) and view.annotation is not view.empty else JudgedRankings,
         parameters=parameters,
         at="k" if "k" in parameters else None,
-        source="own",
+        source=", ".join(filter(None, ["own", origin_of(function)])),
         summary=summary,
         **scale._asdict(),
         aliases={},

@@ -96,7 +96,7 @@ class PartKind:
     check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
     the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
     every part, for progress. derived: options that no user has typed, with what differs where their values do. is_sized: whether
-    the memory of a part decides its size.
+    the memory of a part decides its size. code: the option that is a file which may name code; "" where nothing does.
     """
 
     name: str
@@ -110,6 +110,11 @@ class PartKind:
     amounts: Callable[[PartInputs], Amounts] | None = None
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
     is_sized: bool = True
+    code: str = ""
+
+    def code_file(self, options: Mapping[str, Json]) -> str | None:
+        """The file in some options that may name code."""
+        return options[self.code] if self.code else None
 
 
 KINDS: Catalogue[PartKind] = Catalogue("parts", "kind of part")

@@ -138,7 +138,8 @@ def carry_out(
             for work in rounds:
                 if work.missing():
                     run = run or opened.enter_context(executor.open(address, resources))
-                    complete(work, run, progress, name="parts" if len(rounds) == 1 else "second round", stall=choices.stall)
+                    label = "parts" if len(rounds) == 1 else "second round"
+                    complete(work, run, progress, name=label, stall=choices.stall, code=kind.code_file(options))
                 rounds += _second_round(work, limits)
             return PartOutcome(use(merged(rounds, mixed=mixed)))
 
@@ -235,7 +236,8 @@ def _script(
         raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     threads = requested_threads() or 1
     name = f"./{work.place.name}" if work.place.name.startswith("-") else work.place.name
-    command = ["rankwell", "part", name, "--threads", str(threads)]
+    code = work.plan.kind_of_part.code_file(work.plan.options)
+    command = ["rankwell", "part", name, *([] if code is None else ["--bench", code]), "--threads", str(threads)]
     has_files = work.place.is_local or any("etag" not in each for each in work.plan.inputs.values())
     job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus, has_files)
     script = executor.script(address, job)

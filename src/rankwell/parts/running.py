@@ -4,16 +4,18 @@ import json
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwell import errors
+from rankwell.core.code import refusing_code
 from rankwell.errors import BadUsage, RankwellError, flag
 from rankwell.executors import Run
 from rankwell.parts.places import FULL, place_of
-from rankwell.parts.plans import read_plan
+from rankwell.parts.plans import Plan, file_of_part, read_plan
 from rankwell.parts.progress import Progress, shown_progress
 from rankwell.parts.signs import StallWatch, working
 from rankwell.parts.work import Measured, WorkFolder
@@ -26,33 +28,39 @@ _LARGEST = (32 << 20) - (1 << 16)
 
 
 def run_part(argument: str) -> str:
-    """Computes one part of a work folder: JSON with `work` and `part` to JSON with the `record`, or `error` and its `kind`.
+    """Computes one part of a work folder: JSON with `work`, `part` and perhaps `code` to JSON with the `record`, or `error`
+    and its `kind`.
 
     An error of the input is an answer, so that no executor repeats what would fail again.
     """
     request = json.loads(argument)
     try:
-        return json.dumps({"record": compute_part(request["work"], int(request["part"]))})
+        return json.dumps({"record": compute_part(request["work"], int(request["part"]), request.get("code"))})
     except RankwellError as error:
         return json.dumps({"error": str(error), "kind": type(error).__name__})
     except Exception:
         return json.dumps({"error": traceback.format_exc(), "kind": "internal"})
 
 
-def compute_part(folder: str | Path, index: int) -> Any:
-    """Computes a part, unless it is whole, and returns its record. Raises BadUsage for a full disk or too little memory."""
+def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any:
+    """Computes a part, unless it is whole, and returns its record.
+
+    code: the file that may name code, which whoever asks for the part has named, too: the plan is not trusted. Raises CodeRefused
+    for code without it, BadUsage for a file that is not the plan's, for a full disk, or too little memory.
+    """
     place = place_of(folder)
     plan = read_plan(place)
     work = WorkFolder(place, plan)
     work.refuse_outside(index)
     plan.refuse_other_version()
+    code_rules = _code_rules(plan, code, place.name)
     found = work.record(index, verified=place.is_local)
     if isinstance(found, tuple):
         return found[0]
     try:
         _keep_memory()
         work.discard(index)
-        with working(work, index):
+        with working(work, index), code_rules:
             plan.expect_inputs()
             start, processor = time.perf_counter(), time.process_time()
             content = plan.kind_of_part.part(plan.part_inputs, index)
@@ -66,6 +74,18 @@ def compute_part(folder: str | Path, index: int) -> Any:
     except MemoryError as error:
         advice = f"plan smaller ones with {flag('--memory')}" if plan.kind_of_part.is_sized else "run it where there is more"
         raise _refused(work, index, f"part {index} needs more memory; {advice}") from error
+
+
+def _code_rules(plan: Plan, code: str | None, folder: str) -> AbstractContextManager[None]:
+    """The block in which a part is computed: code is loaded only where a file that may name it is the plan's."""
+    planned = plan.kind_of_part.code_file(plan.options)
+    if code is None:
+        advice = f"repeat that file, {flag('--bench', planned)}, where you trust it" if planned else "it is not run"
+        return refusing_code(f"the plan in {folder} names it; {advice}")
+    if planned is None or file_of_part(planned) != file_of_part(code):
+        what = f"the plan in {folder} is of {planned}" if planned else f"the plan in {folder} names no experiment file"
+        raise BadUsage(f"{flag('--bench', code)}: {what}; {'name that file' if planned else 'leave it out'}.")
+    return nullcontext()
 
 
 def _keep_memory() -> None:
@@ -88,11 +108,18 @@ def _reason(error: OSError) -> str:
 
 
 def complete(
-    work: WorkFolder, run: Run, progress: Progress | None = None, *, name: str = "parts", stall: float | None = None
+    work: WorkFolder,
+    run: Run,
+    progress: Progress | None = None,
+    *,
+    name: str = "parts",
+    stall: float | None = None,
+    code: str | None = None,
 ) -> None:
     """Runs the parts that are missing or damaged until there are none. Raises the first error of a part as its own class.
 
-    name: of the parts in progress. stall: seconds without a sign of life after which a part is started again.
+    name: of the parts in progress. stall: seconds without a sign of life after which a part is started again. code: as of
+    `compute_part`.
     """
     work.place.clean()
     for _ in range(_ATTEMPTS):
@@ -102,7 +129,7 @@ def complete(
         if not work.place.is_local:  # workers fetch no part to see whether it is damaged
             for index in work.states().damaged:
                 work.discard(index)
-        arguments = [json.dumps({"work": work.place.workers_name, "part": index}) for index in missing]
+        arguments = [json.dumps({"work": work.place.workers_name, "part": index, "code": code}) for index in missing]
         with shown_progress(work, missing, progress, name) as end:
             for place, answer in run(RUN_PART, arguments, None if stall is None else StallWatch(work, missing, stall)):
                 _refuse_error(json.loads(answer))

@@ -49,10 +49,9 @@ def test_the_similarity_is_haystacks_with_the_same_model(minilm: str):
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Any:
     """The results of a judge of this body in the working folder."""
     monkeypatch.chdir(tmp_path)
-    name = f"judge_{abs(hash(body))}"
-    (tmp_path / f"{name}.py").write_text(f"def grade(question, answer, right):\n    {body}\n", encoding="utf-8")
+    (tmp_path / "my_judge.py").write_text(f"def grade(question, answer, right):\n    {body}\n", encoding="utf-8")
     return rw.evaluate_answers(
-        RIGHT, GIVEN, convention="nq-open", measures=f"AnswerJudge(judge='{name}:grade')", intervals="none"
+        RIGHT, GIVEN, convention="nq-open", measures="AnswerJudge(judge='./my_judge.py:grade')", intervals="none"
     )
 
 
@@ -107,7 +106,7 @@ def test_a_judge_in_python_needs_a_name_where_it_has_none():
 
 
 def test_a_judge_that_does_not_exist_is_an_error():
-    with pytest.raises(BadUsage, match="no module 'nope'"):
+    with pytest.raises(BadUsage, match="no module 'nope' is installed"):
         rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerJudge(judge='nope:grade')")
     with pytest.raises(BadUsage, match="judge=3"):
         rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerJudge(judge=3)")
@@ -128,7 +127,7 @@ def test_vectors_that_are_not_numbers_are_an_error(tmp_path: Path, monkeypatch: 
     (tmp_path / "bad_vectors.py").write_text("def encode(texts):\n    return [[float('nan')] for _ in texts]\n", encoding="utf-8")
 
     with pytest.raises(BadInput, match="vector of finite numbers"):
-        rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerSimilarity(encoder='bad_vectors:encode')", convention="nq-open")
+        rw.evaluate_answers(RIGHT, GIVEN, measures="AnswerSimilarity(encoder='./bad_vectors.py:encode')", convention="nq-open")
 
 
 def test_a_zero_vector_of_a_compared_answer_is_refused_with_its_text(monkeypatch: pytest.MonkeyPatch):
@@ -147,11 +146,11 @@ def test_a_table_of_single_questions_keeps_the_underscores_of_a_measure(tmp_path
     (tmp_path / "said.json").write_text('{"q": "b"}')
     (tmp_path / "my_judge.py").write_text("def my_grade(question, answer, right):\n    return 1.0\n")
     line = "answers gold.json said.json -c nq-open --per-query -m"
-    monkeypatch.setattr("sys.argv", ["rankwell", *line.split(), "AnswerJudge(judge='my_judge:my_grade')"])
+    monkeypatch.setattr("sys.argv", ["rankwell", *line.split(), "AnswerJudge(judge='./my_judge.py:my_grade')"])
 
     assert main() == 0
 
-    assert "\nquery  AnswerJudge(judge='my_judge:my_grade')\n" in capsys.readouterr().out
+    assert "\nquery  AnswerJudge(judge='./my_judge.py:my_grade')\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -168,5 +167,5 @@ def test_an_encoder_that_fails_or_gives_no_numbers_is_named(
     )
     (tmp_path / "own_encoder.py").write_text("\n".join(lines), encoding="utf-8")
 
-    with pytest.raises(BadInput, match=f"own_encoder:{name} on [0-9]+ texts fails: {message}"):
-        rw.evaluate_answers(RIGHT, GIVEN, measures=f"AnswerSimilarity(encoder='own_encoder:{name}')", convention="nq-open")
+    with pytest.raises(BadInput, match=f"own_encoder.py:{name} on [0-9]+ texts fails: {message}"):
+        rw.evaluate_answers(RIGHT, GIVEN, measures=f"AnswerSimilarity(encoder='./own_encoder.py:{name}')", convention="nq-open")

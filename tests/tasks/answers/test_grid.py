@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import load_object
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import source_of
@@ -99,7 +99,6 @@ def row(label: str, mean: float | None, unit: str = "share") -> dict[str, Any]:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A folder with questions, an engine and a function that writes a grid."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     (tmp_path / "gold.json").write_text(json.dumps(GOLD))
     (tmp_path / "grid_engine.py").write_text(ENGINE)
 
@@ -107,8 +106,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / "grid.toml").write_text(text.replace("@", QUESTIONS).replace("$", SYSTEM))
         return tmp_path / "grid.toml"
 
-    yield write
-    sys.modules.pop("grid_engine", None)
+    return write
 
 
 Write = Callable[[str], Path]
@@ -121,7 +119,7 @@ right = [0, 1, 2]
 vary = { k = [1, 5] }
 [[system]]
 name = "live"
-call = "grid_engine:answer"
+call = "./grid_engine.py:answer"
 """
 
 
@@ -208,7 +206,7 @@ def test_a_killed_run_goes_on_where_it_was(world: Write):
 
 
 def test_what_is_kept_comes_back_unchanged(world: Write):
-    path = world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    path = world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
     seen: list[Any] = []
 
     def keep(gold: Any, predictions: Any, *, retrieved: Any, note: str = "") -> SimpleNamespace:
@@ -216,7 +214,7 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
         return evaluate(gold, predictions, retrieved=retrieved)
 
     run(path, keep)
-    again = world('@note = "other"\n[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    again = world('@note = "other"\n[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
     run(again, keep)
     (one, found), (other, refound) = seen
 
@@ -231,7 +229,7 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
 
 @pytest.mark.parametrize("content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"record_digest": []}'])
 def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str):
-    path = world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    path = world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
     first = run(path)
     kept = [each for folder in ("rows", "answers") for each in Path.cwd().rglob(f"{folder}/*.json")]
 
@@ -247,7 +245,7 @@ def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str)
 @pytest.mark.parametrize("changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"])
 def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
     (tmp_path / "note.txt").write_text("first")
-    text = '@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1, note = "note.txt" }\n'
+    text = '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1, note = "note.txt" }\n'
     imports = "\nif not True:\n    import grid_helper\n\n\ndef late():\n    from grid_lazy import x\n"
     (tmp_path / "grid_engine.py").write_text(ENGINE + imports)
     (tmp_path / "grid_helper.py").write_text("from grid_parts.one import x\n")
@@ -299,9 +297,9 @@ k = [1, 5]
 [parameters]
 right = [0, 1, 2]
 [systems.live]
-call = "grid_engine:answer"
+call = "./grid_engine.py:answer"
 [systems."two words"]
-call = "grid_engine:answer"
+call = "./grid_engine.py:answer"
 parameters = { note = 'a "quoted" \\ text', depth = 2 }
 [chart]
 measures = ["em"]
@@ -359,7 +357,7 @@ def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(world: Writ
     from rankwell import cli
 
     own = 'call = "rankwell.evaluation.answering:bm25_overlap"'
-    former = FORMER.replace('[systems.live]\ncall = "grid_engine:answer"', f"[systems.bm25]\n{own}")
+    former = FORMER.replace('[systems.live]\ncall = "./grid_engine.py:answer"', f"[systems.bm25]\n{own}")
     monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", str(world(former)), "new.toml"])
     assert cli.main() == 0
 
@@ -442,21 +440,21 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@kk = 1\n$call = 'grid_engine:wrong'\n", r"grid.toml:5: .*: kk: unknown option; did .*'k'"),
+        ("@kk = 1\n$call = './grid_engine.py:wrong'\n", r"grid.toml:5: .*: kk: unknown option; did .*'k'"),
         ("@$", r"grid.toml:5: system 'a' has neither a call nor files; give `call`"),
         ("@$call = 'm:f'\nretrieved = 'x'\n", "system 'a' has both a call and files"),
         ("@$cal = 'm:f'\nretrieved = 'gold.json'\n", r"grid.toml:7: system 'a': cal: unknown option; known are"),
         ("@$call = 'm:f'\nparameters = { mean = 1 }\n", "a parameter cannot be named 'mean'"),
-        ("@$call = 'grid_engine:answr'\n", r"system 'a': call: .*did you mean 'answer'"),
-        ("@$call = 'grid_engine:answer'\n", r"system 'a': grid_engine:answer cannot be called .*'right'"),
-        ("@$call = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
+        ("@$call = './grid_engine.py:answr'\n", r"system 'a': call: .*did you mean 'answer'"),
+        ("@$call = './grid_engine.py:answer'\n", r"system 'a': ./grid_engine.py:answer cannot be called .*'right'"),
+        ("@$call = './grid_engine.py:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
         ("@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n", r"system 'a': predictions: there is no file .*p1.json"),
-        ("@$call = 'grid_engine:wrong'\n", "grid.toml: a: grid_engine:wrong returns an integer; expected a Ranking or"),
-        ("@$call = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
+        ("@$call = './grid_engine.py:wrong'\n", "grid.toml: a: ./grid_engine.py:wrong returns an integer; expected a Ranking or"),
+        ("@$call = './grid_engine.py:fails'\n", r"a: ./grid_engine.py:fails failed \(RuntimeError: out of cards\)"),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_name(world: Write, text: str, message: str):
-    good = "\n[[system]]\nname = 'z'\ncall = 'grid_engine:answer'\nparameters = { right = 1 }\n"
+    good = "\n[[system]]\nname = 'z'\ncall = './grid_engine.py:answer'\nparameters = { right = 1 }\n"
 
     with pytest.raises((BadUsage, BadInput), match=message):
         run(world(text + good))
@@ -642,7 +640,7 @@ def test_a_system_alone_is_not_named_in_every_line_of_the_chart(world: Write, ju
     assert command(monkeypatch, str(world(LIVE)), "-o", "out") == 0
     assert ">k=1</text>" in Path("out/right.svg").read_text()
 
-    more = LIVE + '[[system]]\nname = "other"\ncall = "grid_engine:answer"\nparameters = { depth = 2 }\n'
+    more = LIVE + '[[system]]\nname = "other"\ncall = "./grid_engine.py:answer"\nparameters = { depth = 2 }\n'
     assert command(monkeypatch, str(world(more)), "-o", "out") == 0
     assert ">other k=1</text>" in Path("out/right.svg").read_text()
 
@@ -670,14 +668,13 @@ def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkey
         seen.append((predictions, retrieved))
         return SimpleNamespace(summary=[row("em", 1.0)], notes=())
 
-    run(world('@$call = "grid_plain:plain"\n[[system]]\nname = "b"\ncall = "grid_plain:listed"\n'), keep)
+    run(world('@$call = "./grid_plain.py:plain"\n[[system]]\nname = "b"\ncall = "./grid_plain.py:listed"\n'), keep)
     (first, found), (second, none) = seen
 
     assert (list(first.texts[1:]), list(second.texts), none) == (["x", None], ["blue", None], None)
     assert (list(found.items), found.scores.tolist()) == (["t#0", "t#1"], [2.0, 1.0])
-    with pytest.raises(BadInput, match="grid_plain:odd answers the question 'q1' by an integer"):
-        run(world('@[[system]]\nname = "c"\ncall = "grid_plain:odd"\n'), keep)
-    sys.modules.pop("grid_plain")
+    with pytest.raises(BadInput, match=r"\./grid_plain\.py:odd answers the question 'q1' by an integer"):
+        run(world('@[[system]]\nname = "c"\ncall = "./grid_plain.py:odd"\n'), keep)
 
 
 def test_fresh_runs_everything_again_and_answers_once(world: Write):
@@ -693,7 +690,7 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
 
 def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_path: Path):
     (tmp_path / "p.json").write_text(json.dumps({"q1": "blue", "q2": "no"}))
-    live = '[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'
+    live = '[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'
     text = f'@[[system]]\nname = "old"\npredictions = "p.json"\n{live}'
 
     rows = wide(run(world(text)))
@@ -705,7 +702,7 @@ def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_pa
 
 
 def test_charts_show_measures_over_all_questions_and_no_thresholds(world: Write):
-    (done,) = run(world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'))
+    (done,) = run(world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'))
     names = (
         "AnswerEM@1",
         "AnswerEM(population='answerable')@1",
@@ -734,7 +731,6 @@ def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monk
     text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
     toml = text.split('```toml title="grid.toml"\n')[1].partition("```")[0]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     Path("my_system.py").write_text(text.split('```python title="my_system.py"\n')[1].partition("```")[0])
     Path("questions.json").write_text(json.dumps(GOLD))
     Path("grid.toml").write_text(

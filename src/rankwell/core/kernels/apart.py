@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from rankwell.core.kernels.children import safe_path
 from rankwell.core.kernels.workers import end_with_parent
 
 Result = TypeVar("Result")
@@ -38,7 +39,8 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(there, work, arguments))
-    process.start()
+    with safe_path():
+        process.start()
     there.close()
     try:
         while True:

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from rankwell.core.kernels.children import safe_path
 from rankwell.core.kernels.quotas import memory_left, processor_quota
 from rankwell.errors import BadUsage
 
@@ -168,9 +169,15 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
     from concurrent.futures.process import BrokenProcessPool
 
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,))
+    with safe_path():
+        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,))
+
+    def _submit(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+        with safe_path():  # processes are started as work comes
+            return pool.map(work, parts)
+
     try:
-        yield pool.map
+        yield _submit
     except BrokenProcessPool as error:
         raise BadUsage(
             f"one of {processes} processes ended before its work, perhaps for want of memory; ask for fewer, or for one, which "

@@ -201,5 +201,6 @@ def _size(path: Path) -> int:
 
 
 KINDS.add(
-    "cells", PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False)
+    "cells",
+    PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False, code="file"),
 )

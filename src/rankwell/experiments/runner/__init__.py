@@ -246,6 +246,7 @@ def source_of(module: str) -> str:
     if place is None or first == __name__.partition(".")[0]:
         return key_of(module)
     path = Path(place).resolve()
+    first = first if path.name.startswith("__init__.") else path.stem
     root = path.parent.parent if path.name.startswith("__init__.") else path.parent
     installed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     total = hashlib.sha256()

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from rankwell.core.binding import bind
 from rankwell.core.catalogue import command_function, command_summaries
+from rankwell.core.code import code_files
 from rankwell.core.options import Argument, arguments_of, overwriting
 from rankwell.core.registry import suggest
 from rankwell.core.secrets import refuse_literal
-from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag
+from rankwell.errors import BadInput, BadUsage, CodeRefused, RankwellError, UnknownName, flag
 from rankwell.experiments.files import Cell, Experiment, OptionValue, toml_key
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
@@ -229,15 +230,20 @@ def cell_recipe(
     options = {name: each for name, each in cell.options.items() if name in command.options}
     for each in options.values():
         _refuse_secrets(each)
+    code = [path for each in options.values() for text in _listed(each.value) for path in code_files(str(text))]
     arguments = tuple(command.arguments(options))
     paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
-    inputs = {str(path): digest(path) for path in sorted(set(paths))}
+    inputs = {str(path): digest(path) for path in sorted({*paths, *code})}
     return recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs), arguments
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _refuse_secrets(option: OptionValue) -> None:
     """Raises BadInput for a password that is written out: recipes and tables would hold it."""
-    for value in option.value if isinstance(option.value, list) else [option.value]:
+    for value in _listed(option.value):
         name, equals, text = str(value).partition("=")
         try:
             refuse_literal("", str(value))
@@ -293,9 +299,11 @@ def _together(
 
 
 def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
-    """Evaluates a cell into a folder; its error, "" where there is none."""
+    """Evaluates a cell into a folder; its error, "" where there is none. Raises CodeRefused."""
     try:
         work.command.read(work.arguments, "")(folder, progress)
+    except CodeRefused:
+        raise
     except RankwellError as error:
         return str(error)
     except OSError as error:
@@ -317,7 +325,7 @@ def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Ite
     marked = input_mark(command.options[name])
     if marked is None:
         return
-    for text in option.value if isinstance(option.value, list) else [option.value]:
+    for text in _listed(option.value):
         if text in STDIN:
             raise BadInput(f"{option.where} is standard input, which cannot be read again; save it to a file and name that.")
         found = _located(str(text))

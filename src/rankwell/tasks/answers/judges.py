@@ -1,8 +1,8 @@
-"""Judges of answers: functions that grade them, by `module:function` or, in Python, by a name given to them."""
+"""Judges of answers: functions that grade them, by `./FILE.py:FUNCTION` or, in Python, by a name given to them."""
 
 from collections.abc import Callable, Sequence
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import load_object
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.errors import BadUsage, shown
 
@@ -40,5 +40,5 @@ def answer_judge(function: Grade, *, name: str | None = None) -> Measure:
 
 
 def judge_of(name: str) -> Grade:
-    """The function registered under a name, or that `module:function` names. Raises BadUsage where there is none."""
+    """The function registered under a name, or that a name of code stands for. Raises BadUsage where there is none."""
     return _JUDGES[name] if name in _JUDGES else load_object(name)

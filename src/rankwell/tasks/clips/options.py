@@ -58,7 +58,7 @@ class ClipOptions:
     text_encoder
         Model of sentence-transformers that encodes texts in the space of the clips; by default that of --encoder.
     engine
-        A live engine as module:object with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
+        A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
         embedding, top_k). Results have ids and perhaps a similarity, score or similarity_score, or a distance, lower is better.
     run
         File of rankings instead of a search.

@@ -148,7 +148,7 @@ class ImageSystemOptions:
     ----------
     encoder
         Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
-        torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
+        torch:./FILE.py:OBJECT with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, colour-histogram or small-grey.
     size
         Size to which the encoder scales images, such as 224x224, or original; `rankwell encode images` has further settings.
     output_name

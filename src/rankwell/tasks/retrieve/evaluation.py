@@ -43,7 +43,7 @@ _SHARE, _MILLISECONDS = "share", "ms"
 def retrieve(engine: Any, *, options: RetrieveOptions, progress: Progress | None = None) -> Results:
     """Asks a search engine, and judges what it returns: quality, recall against exact search, latency, throughput, index.
 
-    engine: a name of `rankwell engines`, an address, `module:object`, a file of a request, or a Python object. options: the
+    engine: a name of `rankwell engines`, an address, `./FILE.py:OBJECT`, a file of a request, or a Python object. options: the
     fields of `RetrieveOptions`, as keywords or as one; the queries may follow the engine. In Python texts are mappings id ->
     text or lists, vectors arrays, option, build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
     Engines that are named by a text work in a process of their own: a script that calls this keeps its own work below

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from rankwell.core.kernels.apart import exit_text
+from rankwell.core.kernels.children import safe_path
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
@@ -167,7 +168,8 @@ class ProcessHost:
         self._watch = Watch(since, query)
         self._here, there = self._context.Pipe()
         self._process = self._context.Process(target=_serve, args=(there, since, query), daemon=True)
-        self._process.start()
+        with safe_path():
+            self._process.start()
         there.close()
 
     def open(self) -> EngineTraits:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import load_object
 from rankwell.core.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
@@ -204,7 +204,7 @@ class FunctionJudge:
 def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
     """The model that options name. Raises BadUsage unless they name a server with a model, or a function."""
     if (options.url is None) == (options.callable is None):
-        raise BadUsage("say --url http://HOST:PORT/v1 with --model, or --callable module:function.")
+        raise BadUsage("say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION.")
     if options.callable is not None:
         unused = next((name for name in ("key", "prompt") if getattr(options, name) is not None), None)
         if unused is not None:

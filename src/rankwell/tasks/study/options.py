@@ -166,7 +166,7 @@ class ModelOptions:
     model
         Name of the model on that server; the replies are kept under it.
     callable
-        A function instead of a server, `module:function`: of the texts of query and document, it returns a grade or a reply.
+        A function instead of a server, ./FILE.py:FUNCTION: of the texts of query and document, it returns a grade or a reply.
     key
         Key of the server, as a variable of the environment: '${NAME}'. It is never written or shown.
     prompt

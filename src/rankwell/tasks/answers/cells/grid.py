@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import code_name, load_object
 from rankwell.core.registry import suggest
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
@@ -141,9 +141,10 @@ def _check(point: GridPoint, known: set[str]) -> None:
 def _with_keys(point: GridPoint, digest: Callable[[Path], str], content: Callable[[Any], Any]) -> GridPoint:
     cell = point.cell
     inputs = {name: digest(Path(place)) for name, place in point.files.items()}
-    if cell.call:
-        modules = {cell.call.partition(":")[0], load_object(cell.call).__module__}
-        inputs |= {f"source of {name}": runner.source_of(name) for name in modules}
+    if name := code_name(cell.call):
+        own = load_object(cell.call).__module__
+        modules = {name.module: own} if name.is_file else {each: each for each in (name.module, own)}
+        inputs |= {f"source of {each}": runner.source_of(module) for each, module in modules.items()}
     # A callable is known by its whole package and the modules beside it that these import, a value that names a file by content.
     answers = runner.recipe(cell.call, {name: content(value) for name, value in cell.parameters.items()}, inputs)
     settings = {name: value if isinstance(value, list) else content(value) for name, value in point.settings.items()}

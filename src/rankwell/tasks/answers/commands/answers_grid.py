@@ -45,7 +45,7 @@ def grid(
     ----------
     file
         Experiment file, TOML: one [[dataset]] with gold and options, and [dataset.vary] with those that are tried value by
-        value; a [[system]] each with call = "module:object" or files, and [system.parameters]; [chart].
+        value; a [[system]] each with call = "./FILE.py:OBJECT" or files, and [system.parameters]; [chart].
     output
         Folder for results.csv, summary.csv, a chart for each parameter and finished work; by default GRID-results.
     format

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rankwell.core.catalogue import load_object
+from rankwell.core.code import code_name, load_object, origin_of
 from rankwell.core.registry import Measure, Scale, measure
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, MissingExtra, shown
@@ -49,7 +49,10 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
         elif each.name == "AnswerBLEU":
             signature = f"case:mixed|eff:yes|tok:{given['tokenize']}|smooth:{given['smoothing']}"
             found[str(each)] = f"sacrebleu {signature}|version:{version('sacrebleu')}"
-        elif each.name == "AnswerSimilarity" and not _is_function(given["encoder"]):
+        elif (code := given.get("judge") or given.get("encoder")) and _is_function(code):
+            if name := origin_of(judge_of(code)):
+                found[str(each)] = name
+        elif each.name == "AnswerSimilarity":
             about = _model(given["encoder"]).describe()
             kept = {name: about[name] for name in ("model", "revision", "model_hash") if about.get(name)}
             found[str(each)] = " ".join([*kept.values(), *(" ".join(pair) for pair in about.get("versions", {}).items())])
@@ -57,7 +60,7 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
 
 
 def _is_function(name: str) -> bool:
-    return ":" in name and "/" not in name
+    return code_name(name) is not None
 
 
 @cache
@@ -95,9 +98,10 @@ def answer_similarity(
 ) -> Floats:
     """The cosine of the vectors of an answer and a right one, the best of the first `k` answers and of all right ones.
 
-    encoder: a model of sentence-transformers by name or folder, or `module:function`, of a list of texts an array (texts, d).
-    A blank answer is 1 for an impossible question, else 0. population, retrieval: see AnswerEM. Raises BadInput for vectors that
-    are not finite numbers, and for a zero one, which has no direction, of a text that is compared.
+    encoder: a model of sentence-transformers by name or folder, or `./FILE.py:FUNCTION` or `module:function` of what is
+    installed, of a list of texts an array (texts, d). A blank answer is 1 for an impossible question, else 0. population,
+    retrieval: see AnswerEM. Raises BadInput for vectors that are not finite numbers, and for a zero one, which has no direction,
+    of a text that is compared.
 
     >>> import sys, types
     >>> sys.modules["vowels"] = types.SimpleNamespace(count=lambda texts: [[text.count(x) for x in "aeiou"] for text in texts])
@@ -201,10 +205,10 @@ def answer_judge(
 ) -> Floats:
     """The grade from 0 to 1 that a function gives an answer, the best of the first `k` answers.
 
-    judge: `module:function`, or in Python the name of a `rankwell.answer_judge`. It is called with the texts of question and
-    answer and the list of right answers, once for each of these answers that is not blank, where there is a right one. An
-    exception, or anything but a number from 0 to 1, is an error that names the question: no grade is ever filled in. population,
-    retrieval: see AnswerEM.
+    judge: `./FILE.py:FUNCTION`, `module:function` of what is installed, or in Python the name of a `rankwell.answer_judge`.
+    It is called with the texts of question and answer and the list of right answers, once for each of these answers that is not
+    blank, where there is a right one. An exception, or anything but a number from 0 to 1, is an error that names the question:
+    no grade is ever filled in. population, retrieval: see AnswerEM.
 
     >>> import sys, types
     >>> sys.modules["mine"] = types.SimpleNamespace(judge=lambda question, answer, right: float(answer in right))

@@ -44,7 +44,7 @@ def retrieve(
     ----------
     engine
         A name of `rankwell engines`, an address (postgresql://…, http://…), NAME:ADDRESS, FILE.toml of a request, or
-        module:object.
+        your own, ./FILE.py:OBJECT.
     per_query
         One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
     output

@@ -1,0 +1,35 @@
+"""Python in processes that are started: none of them imports from the working directory."""
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rankwell.core.startup import SAFE_PATH
+
+
+def python_command(module: str) -> list[str]:
+    """The command that runs a module of rankwell by this Python."""
+    return [sys.executable, "-P", "-m", module]
+
+
+def python_variables() -> dict[str, str]:
+    """The environment of such a command: this one, with this rankwell before the PYTHONPATH of the user."""
+    root = str(Path(__file__).resolve().parents[3])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, SAFE_PATH: "1", "PYTHONPATH": os.pathsep.join(paths)}
+
+
+@contextmanager
+def safe_path() -> Generator[None]:
+    """A block in which libraries start Python without the working directory: `multiprocessing` passes no option for it."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(SAFE_PATH, None)
+        else:
+            os.environ[SAFE_PATH] = before
