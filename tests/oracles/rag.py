@@ -5,6 +5,8 @@ A ranking lists chunks as JSON `[document, start, end, text]`, or statements as 
 
 import json
 import math
+import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -157,20 +159,56 @@ def words(one: str, other: str) -> float:
     return 2 * shared / (len(first) + len(second)) if first or second else 1.0
 
 
+def blank_free(text: str) -> str:
+    """The text in normal form C, a single blank between its words."""
+    return re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
+
+
+def in_parts(gold: str, chunks: Sequence[str]) -> bool:
+    """Whether every letter of a gold text is in a chunk that stands in it."""
+    letters = {at for at, letter in enumerate(gold) if letter != " "}
+    for chunk in chunks:
+        for at in range(len(gold)):
+            if chunk and gold.startswith(chunk, at):
+                letters -= set(range(at, at + len(chunk)))
+    return not letters
+
+
 def ContextP(
-    ranking: Sequence[str], truth: Sequence[Any], *, k: int | None = None, similarity: str = "levenshtein", threshold: float = 0.5
+    ranking: Sequence[str],
+    truth: Sequence[Any],
+    *,
+    k: int | None = None,
+    similarity: str = "containment",
+    threshold: float | None = None,
 ) -> float:
-    hits = [max(likeness(decode(item)[3], gold[3], similarity) for gold in truth) >= threshold for item in ranking]
+    if similarity == "containment":
+        wanted, chunks = [blank_free(gold[3]) for gold in truth], [blank_free(decode(item)[3]) for item in ranking]
+        hits = [chunk != "" and any(gold.count(chunk) + chunk.count(gold) > 0 for gold in wanted if gold) for chunk in chunks]
+    else:
+        least = 0.5 if threshold is None else threshold
+        hits = [max(likeness(decode(item)[3], gold[3], similarity) for gold in truth) >= least for item in ranking]
     hits = hits[:k]
     # RAGAS adds 1e-10 to the divisor, which only decides 0 / 0.
     return sum(sum(hits[:place]) / place for place, hit in enumerate(hits, 1) if hit) / (sum(hits) + 1e-300)
 
 
 def ContextR(
-    ranking: Sequence[str], truth: Sequence[Any], *, k: int | None = None, similarity: str = "levenshtein", threshold: float = 0.5
+    ranking: Sequence[str],
+    truth: Sequence[Any],
+    *,
+    k: int | None = None,
+    similarity: str = "containment",
+    threshold: float | None = None,
 ) -> float:
     texts = [decode(item)[3] for item in ranking][:k]
-    found = [any(likeness(text, gold[3], similarity) > threshold for text in texts) for gold in truth]
+    if similarity == "containment":
+        chunks = list(map(blank_free, texts))
+        wanted = [blank_free(gold[3]) for gold in truth]
+        found = [gold != "" and (any(chunk.count(gold) for chunk in chunks) or in_parts(gold, chunks)) for gold in wanted]
+    else:
+        most = 0.5 if threshold is None else threshold
+        found = [any(likeness(text, gold[3], similarity) > most for text in texts) for gold in truth]
     return sum(found) / len(found)
 
 

@@ -78,12 +78,17 @@ def test_the_drop_in_takes_tensors_and_positives_that_are_named_twice():
     assert eval_q2m(torch.tensor(scores), [each + each for each in positives]) == eval_q2m(scores, positives)
 
 
-def test_a_query_without_positives_misses_and_ranks_after_all_items():
-    result = captions([[3.0, 1.0, 2.0], [1.0, 2.0, 3.0]], [[0], []], direction="t2v", k=[1, 5])
+@pytest.mark.parametrize(("convention", "r5"), [("hgr", 100.0), ("lavis", 50.0)])
+def test_a_query_without_positives_ranks_after_all_items_and_hits_beyond_them_as_in_hgr_alone(convention: str, r5: float):
+    scores, positives = [[3.0, 1.0, 2.0], [1.0, 2.0, 3.0]], [[0], []]
+
+    result = captions(scores, positives, direction="t2v", k=[1, 3, 5], measures=["R", "MedR"], convention=convention)
 
     assert ranks(result, "t2v") == {"0": 1.0, "1": 4.0}
-    assert figure(result, "Success@5", "t2v") == 50.0
+    assert [figure(result, f"Success@{k}", "t2v") for k in (1, 3, 5)] == [50.0, 50.0, r5]
+    assert [figure(result, "Success@5", "t2v", level) for level in ("ceiling", "chance")] == [r5, r5]
     assert result.rules["counts"]["t2v"]["queries_without_relevant"] == 1
+    assert any("1 query without positives counts as a hit in R@5" in note for note in result.notes) == (r5 == 100)
 
 
 def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_says():

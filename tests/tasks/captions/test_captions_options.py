@@ -219,7 +219,7 @@ def test_a_source_that_ranks_runs_lends_its_measures_but_not_what_a_matrix_canno
         ("mmt", {"ties": "expected"}, "mean of its places"),
         ("clip4clip", {"ties": "optimistic"}, "number of places"),
         ("hgr", {"ties": "expected"}, "lower position"),
-        ("hgr", {"no_relevant": "skip"}, "misses at every K"),
+        ("hgr", {"no_relevant": "skip"}, "a miss at every K up to n"),
         ("frozen", {"ties": "input"}, "positive's favour"),
         ("mmt", {"no_relevant": "empty"}, "left out and counted"),
         ("clip4clip-multi", {"protocol": "among-captions"}, "collapsed to the highest score"),

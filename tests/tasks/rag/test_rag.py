@@ -66,7 +66,9 @@ def test_the_convention_ragas_has_its_figures(case: dict[str, Any]):
 def test_a_convention_without_measures_of_citations_is_refused_for_them():
     rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
 
-    with pytest.raises(BadUsage, match=r"ContextP needs retrieved chunks .*`rankwell rag` computes it"):
+    with pytest.raises(
+        BadUsage, match=r"ContextP\(similarity='levenshtein'\) needs retrieved chunks .*`rankwell rag` computes it"
+    ):
         rw.evaluate_citations(rows, convention="ragas")
 
 
@@ -100,6 +102,76 @@ def test_a_paraphrase_is_found_by_its_words_and_the_rules_say_how():
 
     assert [row.mean for row in result.summary] == [1, 1]
     assert "ContextR(similarity='words',threshold=0.6)" in result.rules["measures"]
+
+
+FILLER = "It is warm inside, and there is a cloakroom for coats on the left. "
+
+
+def ragas_row(gold: list[str], chunks: list[str]) -> dict[str, Any]:
+    return {"user_input": "?", "retrieved_contexts": chunks, "reference_contexts": gold}
+
+
+def contexts_of(gold: list[str], chunks: list[str], **options: Any) -> rw.Results:
+    rows = [ragas_row(gold, chunks)]
+    return rw.evaluate_rag(rows, rows, intervals="none", **options)
+
+
+def figures(result: rw.Results) -> list[float]:
+    return [row.mean for row in result.summary]
+
+
+def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_except_by_edit_distance():
+    pytest.importorskip("rapidfuzz")
+    gold = ["The museum opens at ten.", "Dogs stay out."]
+    chunks = [FILLER + gold[0] + " " + FILLER, FILLER, FILLER + gold[1]]
+
+    plain, ragas = contexts_of(gold, chunks), contexts_of(gold, chunks, convention="ragas")
+
+    assert figures(plain) == [(1 + 2 / 3) / 2, 1.0]
+    assert figures(ragas) == [0.0, 0.0]
+    assert [note for note in plain.notes if "4.3 times as long as the gold passages" in note and "SpanP and SpanIoU" in note]
+    assert [note for note in ragas.notes if "compare whole texts" in note and "similarity='containment'" in note]
+    assert plain.rules["similarity"] == "containment"
+    assert "rapidfuzz" not in plain.rules
+
+
+@pytest.mark.parametrize(
+    ("gold", "chunk", "recall"),
+    [
+        ("a  red\n car", "See a red car.", 1.0),
+        ("un\u00a0café", "un cafe\u0301 noir", 1.0),
+        ("A red car", "See a red car.", 0.0),
+        ("a red car", "a red", 0.0),
+        ("a red car", " ", 0.0),
+        ("x²", "x2", 0.0),
+    ],
+)
+def test_containment_folds_white_space_and_normal_forms_and_nothing_else(gold: str, chunk: str, recall: float):
+    assert contexts_of([gold], [chunk], measures="ContextR")["ContextR"] == recall
+
+
+def test_chunks_that_are_parts_of_a_gold_passage_count_and_together_find_it():
+    gold = ["The museum opens at ten. Dogs stay out."]
+
+    half, whole = contexts_of(gold, ["Dogs stay out.", "Rain"]), contexts_of(gold, ["Dogs stay out.", "The museum opens at ten."])
+
+    assert figures(half) == [1.0, 0.0]
+    assert figures(whole) == [1.0, 1.0]
+    assert not [note for note in whole.notes if "times as long" in note]
+
+
+def test_a_gold_passage_without_text_and_a_threshold_of_containment_are_refused():
+    with pytest.raises(BadInput, match=r"the data: item 0: gold passage 2 of question '0' has no text; leave it out"):
+        contexts_of(["a", " \n"], ["b"])
+    with pytest.raises(BadUsage, match=r"threshold=0\.3 is unused by containment"):
+        contexts_of(["a"], ["b"], measures="ContextP(threshold=0.3)")
+
+
+def test_the_words_of_ragas_mean_its_edit_distance_without_the_convention_too():
+    pytest.importorskip("rapidfuzz")
+    result = contexts_of(["a red car"], ["a red cat"], measures=["non_llm_context_recall", "ContextR"])
+
+    assert figures(result) == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["ContextP", "ContextR"])
@@ -200,7 +272,8 @@ def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
 
     with pytest.raises(rw.errors.MissingExtra, match=r"rankwell\[rag\]"):
-        rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}])
+        rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], convention="ragas")
+    assert rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], "ContextR")["ContextR"] == 1
 
 
 def test_the_commands_print_what_python_gives(
@@ -235,9 +308,10 @@ def test_the_rules_name_similarity_threshold_and_library_also_where_they_are_the
     pytest.importorskip("rapidfuzz")
     rows = [{"id": "q", "passages": ["a red car"], "chunks": ["the red car"]}]
 
-    rules = rw.evaluate_rag(rows, rows, ["ContextP", "ContextR(similarity='words',threshold=0.6)"], intervals="none").rules
+    measures = ["ContextP", "ContextP(similarity='levenshtein')", "ContextR(similarity='words',threshold=0.6)"]
+    rules = rw.evaluate_rag(rows, rows, measures, intervals="none").rules
 
-    assert rules["similarity"] == "levenshtein threshold 0.5, words threshold 0.6"
+    assert rules["similarity"] == "containment, levenshtein threshold 0.5, words threshold 0.6"
     assert "rapidfuzz" in rules
     assert "similarity" not in rw.evaluate_citations([support(["a"], True)], intervals="none").rules
 

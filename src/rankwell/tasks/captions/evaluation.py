@@ -9,9 +9,9 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, choos
 from rankwell.core.kernels.matrix_counts import names_of
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
-from rankwell.core.tables import TIE_RULES, MatrixTies, sort_ids
+from rankwell.core.tables import TIE_RULES, Bools, MatrixTies, sort_ids
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, BadUsage, UnknownName, flag
+from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
@@ -220,6 +220,7 @@ class _CaptionEvaluation:
             direction,
             inputs.copies(name),
             best=self._reads_best(direction, details=details),
+            hits_after_last=builder.convention.rules_of("captions", CaptionConvention()).hits_after_last,
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted = run.counted(self.no_relevant)
@@ -234,6 +235,7 @@ class _CaptionEvaluation:
                 f"{direction.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that "
                 "such a caption raises all of its videos"
             )
+        self._note_beyond(run, measures, counted)
         builder.add(run, measures, counted)
         builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
             results.QUERIES_COUNTED: int(counted.sum()),
@@ -244,6 +246,16 @@ class _CaptionEvaluation:
         self.views[name, direction.name] = run.view
         if details:
             self.details.append((name, direction, run.details(compared)))
+
+    def _note_beyond(self, run: CaptionRun, measures: Sequence[LabelledMeasure], counted: Bools) -> None:
+        """Notes the queries without positives that count as hits, which only a gallery smaller than K allows."""
+        labels = [each.label for each in measures if (run.hits_beyond(each.measure) & counted).any()]
+        if labels:
+            n_bare = int((run.without_positives & counted).sum())
+            bare = count_of(n_bare, "query without positives counts", "queries without positives count")
+            what = f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery has only {run.n_items} items"
+            why = f"convention {self.builder.convention.name}; {flag('--no-relevant', 'skip')} leaves them out"
+            self.builder.notes.append(f"{what} ({why})")
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
         """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is missing."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, details_of
-from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
+from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.neighbours.positive_counts import Compared
 from rankwell.parts.compared import Question
@@ -69,6 +69,7 @@ class CaptionRun(JudgedRun):
 
     items: the names of what is ranked, n_items of which take part. place: that of each item among items of equal score, None for
     that of the table. copies: what no scorer can distinguish. positives: by judgments. groups: the captions of collapsed videos.
+    hits_after_last: as in `CaptionConvention`.
     """
 
     direction: Direction
@@ -80,6 +81,7 @@ class CaptionRun(JudgedRun):
     copies: Copies
     positives: Positives
     groups: Positives | None = None
+    hits_after_last: bool = False
 
     @classmethod
     def of(
@@ -91,6 +93,7 @@ class CaptionRun(JudgedRun):
         copies: Copies,
         *,
         best: bool,
+        hits_after_last: bool = False,
         progress: Progress | None,
     ) -> "CaptionRun":
         """Counts the positives of every query. positives: videos of each caption. best: only the best one of each query."""
@@ -128,6 +131,7 @@ class CaptionRun(JudgedRun):
             copies=copies,
             positives=right,
             groups=groups,
+            hits_after_last=hits_after_last,
         )
 
     @cached_property
@@ -150,7 +154,28 @@ class CaptionRun(JudgedRun):
             ),
         )
 
+    def hits_beyond(self, measure: Measure) -> Bools:
+        """(queries,) which queries without positives hit by a K beyond the last item."""
+        k = measure.parameters["k"] if measure.name == "Success" and self.hits_after_last else None
+        return self.without_positives & (k is not None and k > self.n_items)
+
+    def measured(self, measure: Measure) -> MeasuredQueries:
+        """As of any run, and 1 for `hits_beyond`."""
+        found, beyond = super().measured(measure), self.hits_beyond(measure)
+        hits = beyond if found.source is None else beyond[found.source]
+        return found._replace(values=np.where(hits, 1.0, found.values))
+
+    def chance(self, measure: Measure) -> Floats | None:
+        """As of any run, and 1 for `hits_beyond`."""
+        values = super().chance(measure)
+        return None if values is None else np.where(self.hits_beyond(measure), 1.0, values)
+
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
+        """As `_ceiling`, and 1 for `hits_beyond`."""
+        found = self._ceiling(measure, counted)
+        return found if found.values is None else Ceiling(np.where(self.hits_beyond(measure), 1.0, found.values))
+
+    def _ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
         """(queries,) the tightest of the limits of a measure, by its mean over the counted queries; each holds by itself."""
         limits = [] if all(first is None for first in self.copies) else self._ceilings.of(measure)
         if limits and limits[0].values is None:

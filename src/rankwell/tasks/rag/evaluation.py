@@ -21,8 +21,9 @@ from rankwell.store import sources_of
 from rankwell.tasks.rag.citations import CitedStatements
 from rankwell.tasks.rag.conventions import RagConvention
 from rankwell.tasks.rag.inputs import QuestionPassages, read_chunks, read_gold, read_passages, read_supports
+from rankwell.tasks.rag.measures.contexts import DEFAULT_THRESHOLD
 from rankwell.tasks.rag.options import CitationOptions, RagOptions
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, shared
+from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, are_nested, folded, shared
 from rankwell.tasks.rag.tokens import tokenizer_of
 
 
@@ -61,6 +62,7 @@ def evaluate_rag(gold: Any, retrieved: Any, *, options: RagOptions, details: boo
         chunks = tuple(own[query].passages if query in own else () for query in queries)
         view = RetrievedPassages(queries, truth, chunks, documents, every)
         _keep(builder, name, measures, view)
+        _note_longer_chunks(builder, name, measures, view)
         if details:
             columns.append((name, _details(view), None))
             texts |= {_name(each): each.text for each in chain(*chunks, *truth) if each.text is not None}
@@ -167,6 +169,24 @@ def _note_uncovered(
         builder.notes.append(f"{what} {flag('--chunks', name='every_chunk')}, as {bare[0]!r}; their {labels[0]} is 0")
 
 
+def _note_longer_chunks(builder: ResultsBuilder, name: str, measures: Sequence[LabelledMeasure], view: RetrievedPassages) -> None:
+    """Notes what measures of texts make of chunks that are at least twice as long as the gold passages, by their medians."""
+    chunks, gold = ([len(each.text) for each in chain(*of) if each.text] for of in (view.chunks, view.gold))
+    if not chunks or not gold or float(np.median(chunks)) < 2 * float(np.median(gold)):
+        return
+    lengths = f"{name}: its chunks are {np.median(chunks) / np.median(gold):.1f} times as long as the gold passages (medians)"
+    by_match: dict[bool, list[str]] = {}
+    for each in measures:
+        if each.measure.accepts("similarity"):
+            by_match.setdefault(each.measure.parameters["similarity"] == "containment", []).append(each.label)
+    for is_containment, labels in by_match.items():
+        what = f"what else a chunk holds does not count in {', '.join(labels)}: SpanP and SpanIoU, which need positions, see it"
+        if not is_containment:
+            why = f"{', '.join(labels)} compare whole texts, by which a chunk that holds a passage may be unlike it"
+            what = f"{why}; similarity='containment', the rule of the convention rankwell, finds it"
+        builder.notes.append(f"{lengths}; {what}")
+
+
 def _count(builder: ResultsBuilder, name: str, queries: Sequence[str], own: Mapping[str, QuestionPassages]) -> None:
     unknown = sort_ids(set(own) - set(queries))
     missing = [query for query in queries if query not in own]
@@ -209,11 +229,16 @@ def _rules(
 def _similarities(measures: Sequence[LabelledMeasure]) -> dict[str, str]:
     """The similarities of texts with their thresholds, and the library's version, where a measure compares texts."""
     given = [each.measure.parameters for each in measures if each.measure.accepts("similarity")]
-    found = {f"{own['similarity']} threshold {own['threshold']:g}": own["similarity"] for own in given}
+    found = {_similarity_of(own): own["similarity"] for own in given}
     if not found:
         return {}
-    library = {} if set(found.values()) == {"words"} else {"rapidfuzz": version("rapidfuzz")}
+    library = {} if set(found.values()) <= {"words", "containment"} else {"rapidfuzz": version("rapidfuzz")}
     return {"similarity": ", ".join(sorted(found)), **library}
+
+
+def _similarity_of(parameters: Mapping[str, Any]) -> str:
+    name, threshold = parameters["similarity"], parameters["threshold"]
+    return name if name == "containment" else f"{name} threshold {DEFAULT_THRESHOLD if threshold is None else threshold:g}"
 
 
 def _tokenizers(measures: Sequence[LabelledMeasure]) -> dict[str, str]:
@@ -246,7 +271,8 @@ def _details(view: RetrievedPassages) -> Details:
 
 
 def _holds(chunk: DocumentPassage, gold: Sequence[DocumentPassage]) -> bool:
-    """Whether a chunk holds gold text: of a position in common, or the same text."""
+    """Whether a chunk holds gold text: of a position in common, or a passage's whole text, or is a part of it."""
     if chunk.start < 0:
-        return any(chunk.text == each.text for each in gold if each.text is not None)
+        texts = [folded(each.text) for each in gold if each.text is not None]
+        return any(are_nested(folded(chunk.text or ""), text) for text in texts)
     return any(shared([chunk.span], [each.span]) for each in gold if each.document == chunk.document and each.start >= 0)

@@ -78,11 +78,19 @@ def read_lines(place: Any) -> Iterator[JsonRow]:
 
 
 def read_gold(place: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
-    """The questions with their gold passages by id, `{id, question, passages: []}`, or RAGAS' rows; none without a passage."""
+    """The questions with their gold passages by id, `{id, question, passages: []}`, or RAGAS' rows.
+
+    Raises BadInput for a question without a passage, and for a passage without a letter.
+    """
     found = _read(place, _GOLD, documents)
     for name, each in found.items():
         if not each.passages:
             raise BadInput(f"{each.line.where}: question {name!r} has no gold passage; leave it out, or give one.")
+        blank = next(
+            (at for at, passage in enumerate(each.passages, 1) if passage.text is not None and not passage.text.strip()), 0
+        )
+        if blank:
+            raise BadInput(f"{each.line.where}: gold passage {blank} of question {name!r} has no text; leave it out, or give it.")
     return found
 
 

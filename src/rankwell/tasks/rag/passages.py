@@ -1,8 +1,10 @@
 """Passages of documents: the gold ones of a question, and the chunks retrieved for it, as positions and as texts."""
 
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from rankwell.core.tables import Ints
@@ -95,3 +97,14 @@ def size(spans: Iterable[Span]) -> int:
 def shared(one: Sequence[Span], other: Sequence[Span]) -> int:
     """The size of the intersection of two unions of spans."""
     return size(one) + size(other) - size(merged([*one, *other])) if one and other else 0
+
+
+@lru_cache(maxsize=1 << 12)
+def folded(text: str) -> str:
+    """A text in one normal form of Unicode (NFC), with one blank for white space and none at its ends; case is kept."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def are_nested(chunk: str, passage: str) -> bool:
+    """Whether a folded chunk holds a folded gold passage or is a part of one; what has no text neither holds nor is held."""
+    return chunk != "" and passage != "" and (passage in chunk or chunk in passage)

@@ -1,0 +1,50 @@
+"""Cases of tasks with rules of their own: contexts by their texts, keywords, and score matrices."""
+
+import json
+
+from hardening.cases import Case, Write, text_files
+
+_FILLER = "It is warm inside, and there is a cloakroom for coats on the left. "
+
+
+def _ragas(name: str, gold: str, chunk: str) -> Write:
+    row = {"user_input": "When?", "retrieved_contexts": [chunk], "reference_contexts": [gold]}
+    return text_files({name: json.dumps(row) + "\n"})
+
+
+RAG = [
+    Case(
+        "chunks that hold the gold passage have the recall 0",
+        "rag rows.jsonl rows.jsonl -m ContextR",
+        _ragas("rows.jsonl", "The museum opens at ten.", f"{_FILLER}The museum opens at ten. {_FILLER}"),
+        codes=(0,),
+        shows=r"(?m)^ContextR +1\.0000",
+        before="ContextR 0.0000, exit 0",
+    ),
+    Case(
+        "an edit distance of chunks twice as long as the gold passage is not explained",
+        "rag rows.jsonl rows.jsonl -c ragas",
+        _ragas("rows.jsonl", "The museum opens at ten.", f"{_FILLER}The museum opens at ten. {_FILLER}"),
+        codes=(0,),
+        shows="6.6 times as long as the gold passages.*compare whole texts",
+        before="non_llm_context_recall 0.0000, exit 0, no word",
+    ),
+    Case(
+        "a gold passage without a letter is taken",
+        "rag rows.jsonl rows.jsonl -m ContextR(similarity='words')",
+        _ragas("rows.jsonl", " ", "It opens at ten."),
+        shows=r"rows\.jsonl:1: gold passage 1 of question '0' has no text; leave it out",
+        before="ContextR 0.0000, exit 0",
+    ),
+]
+CAPTIONS = [
+    Case(
+        "a query without positives in a gallery smaller than K is a miss, unlike in eval_q2m",
+        "captions scores.csv --positives p.json --direction t2v -k 5 -c hgr",
+        text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[0], []]"}),
+        codes=(0,),
+        shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a hit in R@5",
+        before="R@5 50.00, exit 0",
+    )
+]
+CASES = [*RAG, *CAPTIONS]
