@@ -261,11 +261,9 @@ def test_statistics_that_are_not_finite_are_read_as_trec_eval_reads_them(folder,
         "q1 P_5 nan 0.1\nq1 Rprec -nan 0.1\nq1 map inf 0.1\nq1 recip_rank 0.5 inf\nq2 map abc 2\n~ map 0 1\n~~ map 0 1\n"
     )
 
-    found = printed(
-        ["--v9", "-q", *(f"-m{name}" for name in ("map", "Rprec", "recip_rank", "P.5")), "-Zz", "qrels", "run"],
-        folder,
-        monkeypatch,
-    )
+    names = ("map", "Rprec", "recip_rank", "P_5")
+    words = ["--v9", "-q", *(f"-m{name.replace('_5', '.5')}" for name in names), "-Zz", "qrels", "run"]
+    found = printed(words, folder, monkeypatch)
 
     # As version 9.0.8 printed on 2026-11-28.
     rows = {
