@@ -23,15 +23,17 @@ def columns(view) -> list:
     return [np.asarray(getattr(view, name)).tolist() for name in names]
 
 
-def test_rows_stand_at_their_ranks_and_a_negative_grade_is_not_a_judgment():
+def test_rows_stand_at_their_ranks_and_a_negative_grade_is_a_judgment_except_in_trec_eval():
     view = judged_rankings(TRUTH, {"q": {"x": 5.0, "c": 4.0, "d": 3.0, "a": 2.0}})
 
     assert view.ranks.tolist() == [2, 3, 4]
     assert view.grades.tolist() == [2.0, -1.0, 1.0]
     assert view.relevant(-5).tolist() == [True, False, True]
     assert view.n_relevant(-5).tolist() == [3.0]
-    assert view.condensed.ranks.tolist() == [1, 2]
-    assert view.condensed.retrieved.tolist() == [2]
+    assert view.condensed.ranks.tolist() == [1, 2, 3]
+    assert view.condensed.retrieved.tolist() == [3]
+    assert view.with_unjudged_pool.condensed.ranks.tolist() == [1, 2]
+    assert view.with_unjudged_pool.condensed.retrieved.tolist() == [2]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,6 +1,7 @@
 """Evaluation: which queries count, which rules hold, and that both are said."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,82 @@ def test_the_query_itself_can_be_taken_out_by_id():
 
     assert values(rw.evaluate(truth, run, "RR", intervals="none")) == {"a": 0.5, "b": 0.5}
     assert values(rw.evaluate(truth, run, "RR", exclude_self=True, intervals="none")) == {"a": 1.0, "b": 1.0}
+
+
+# The first query judges its own item relevant: without it in the ranking, one of two relevant items is found, at rank 1.
+OWN_TRUTH, OWN_RUN = {"7": {"7": 1, "9": 1}, "8": {"3": 1}}, {"7": {"7": 3.0, "9": 2.0, "5": 1.0}, "8": {"5": 2.0, "3": 1.0}}
+
+
+@pytest.mark.parametrize("convention", ["rankwell", "beir", "mteb", "st", "trec_eval9", "ranx"])
+def test_the_query_itself_leaves_the_ranking_and_its_judgment_stays(convention: str):
+    # BEIR 2.2.0, EvaluateRetrieval.evaluate: 0.62204, 0.5 and 0.75.
+    names = ["nDCG@10", "AP", "R@10"]
+    found = rw.evaluate(OWN_TRUTH, OWN_RUN, names, convention=convention, exclude_self=True, intervals="none")
+
+    assert [found[name] for name in names] == pytest.approx([0.622038, 0.5, 0.75], abs=1e-6)
+    assert any("1 query has an item of the same id judged relevant" in note for note in found.notes)
+
+
+def test_details_list_the_query_itself_without_a_rank():
+    rows = rw.evaluate(OWN_TRUTH, OWN_RUN, "RR", details=True, exclude_self=True, intervals="none").details
+
+    listed = list(zip(rows["query"], rows["item"], rows["rank"], rows["state"], strict=True))
+    assert listed[:3] == [("7", "9", 1.0, "relevant"), ("7", "5", 2.0, "unjudged"), ("7", "7", None, "junk")]
+
+
+@pytest.mark.parametrize("run", [OWN_RUN, {"7": {"9": 2.0, "5": 1.0}, "8": {"5": 2.0, "3": 1.0}}])
+def test_measures_of_intents_leave_out_the_query_itself(run: dict[str, dict[str, float]], tmp_path: Path):
+    (tmp_path / "qrels").write_text("7 1 7 1\n7 2 9 1\n8 1 3 1\n")
+
+    found = rw.evaluate(tmp_path / "qrels", run, "StRecall@1", judgments_format="trec", exclude_self=True, intervals="none")
+
+    assert values(found) == {"7": 0.5, "8": 0.0}
+
+
+def test_measures_of_preferences_refuse_to_leave_out_the_query_itself(tmp_path: Path):
+    (tmp_path / "prefs").write_text("7 a 1 9 2\n7 a 1 5 1\n")
+
+    with pytest.raises(BadUsage, match="exclude_self"):
+        rw.evaluate(tmp_path / "prefs", OWN_RUN, "prefs_simp", judgments_format="prefs", exclude_self=True, intervals="none")
+
+
+NEGATIVE = {"q": {"D1": -1, "D2": 1, "D3": 0}}, {"q": {"D1": 4.0, "X": 3.0, "D2": 2.0, "D3": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "plain", "pooled"),
+    [
+        ("P@1", {"unjudged": "skip"}, 0.0, 1.0),
+        ("P(judged_only=True)@1", {}, 0.0, 1.0),
+        ("RR(judged_only=True)", {}, 0.5, 1.0),
+        ("AP(judged_only=True)", {}, 0.5, 1.0),
+        ("nDCG(judged_only=True)@1", {}, 0.0, 1.0),
+        ("Rprec(judged_only=True)", {}, 0.0, 1.0),
+        ("Success(judged_only=True)@1", {}, 0.0, 1.0),
+        ("Bpref", {}, 0.0, 1.0),
+        ("Judged@4", {}, 0.75, 0.5),
+        ("Unj@4", {}, 0.25, 0.5),
+        ("NumNonrelJudgedRet", {}, 2.0, 1.0),
+        ("RBPResid(p=0.5)", {}, 0.25 + 0.0625, 0.5 + 0.25 + 0.0625),
+        # D1 is an item of the pool that nobody judged: it may be relevant.
+        ("infAP", {}, 1 / 3 + 2 / 3 * 1 / 2 * 0.5, 1 / 3 + 2 / 3 * 1 / 2 * 0.5),
+    ],
+)
+def test_an_item_with_a_negative_grade_is_judged_except_under_trec_eval(
+    measure: str, options: dict[str, Any], plain: float, pooled: float
+):
+    for convention, value in {"rankwell": plain, "ranx": plain, "trec_eval9": pooled, "trec_eval10": pooled}.items():
+        found = rw.evaluate(*NEGATIVE, measure, convention=convention, intervals="none", **options)
+        assert values(found)["q"] == pytest.approx(value), convention
+
+
+@pytest.mark.parametrize(("convention", "share"), [("rankwell", "25 %"), ("trec_eval10", "50 %")])
+def test_bounds_and_states_take_a_negative_grade_for_a_judgment_except_under_trec_eval(convention: str, share: str):
+    found = rw.evaluate(*NEGATIVE, "P@4", convention=convention, details=True, intervals="none")
+
+    states = dict(zip(found.details["item"], found.details["state"], strict=True))
+    assert states["D1"] == ("nonrelevant" if convention == "rankwell" else "unjudged")
+    assert any(f"{share} of its first 4 are unjudged" in note for note in found.notes)
 
 
 TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}

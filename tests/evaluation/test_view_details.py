@@ -354,7 +354,7 @@ def plain_details(listed: list[str], grades: dict[str, int], junk: set[str], kee
     rows = []
     for item in [*shown, *excluded, *rest]:
         grade = None if item in junk or item not in grades else float(grades[item])
-        state = "junk" if item in junk else "unjudged" if grade is None or grade < 0 else "relevant" if grade else "nonrelevant"
+        state = "junk" if item in junk else "unjudged" if grade is None else "relevant" if grade > 0 else "nonrelevant"
         rank = float(ranked.index(item) + 1) if item in shown else None
         score = 9.0 - listed.index(item) if item in [*shown, *excluded] else None
         rows.append((query, item, rank, score, grade, state))

@@ -47,7 +47,7 @@ def probfuse(lists: Lists, truth: Grades, segments: int, rel: float = 1, *, judg
         size = math.ceil(len(listed) / segments)
         for segment in range(segments):
             part = listed[segment * size : (segment + 1) * size]
-            part = [item for item in part if graded.get(item, -1) >= 0] if judged else part
+            part = [item for item in part if item in graded] if judged else part
             shares[segment].append(fmean(hits(part, graded, rel)) if part else 0.0)
     return [fmean(each) for each in shares]
 

@@ -2,7 +2,7 @@
 
 import math
 
-from oracles.grading import Grades, Ranking, grade_of, is_relevant, n_relevant, shown
+from oracles.grading import Grades, Ranking, is_relevant, n_relevant, shown, worth_of
 
 Gains = dict[float, float]
 
@@ -37,7 +37,7 @@ def discounted(values: list[float]) -> float:
 
 def gains_of(ranking: Ranking, grades: Grades, *, dcg: str, gains: Gains | None, rel: float | None) -> list[float]:
     """The gain at each rank."""
-    return [gain_of(grade_of(item, grades), dcg=dcg, gains=gains, rel=rel) for item in ranking]
+    return [gain_of(worth_of(item, grades), dcg=dcg, gains=gains, rel=rel) for item in ranking]
 
 
 def ideal_gains(grades: Grades, *, dcg: str, gains: Gains | None, rel: float | None) -> list[float]:
@@ -161,7 +161,7 @@ def SDCG(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: f
         raise ValueError(dcg)
     scaled = []
     for item in ranking[:k]:
-        grade = grade_of(item, grades)
+        grade = worth_of(item, grades)
         clipped = min_rel if grade is None else min(max(grade, min_rel), max_rel)
         scaled.append((clipped - min_rel) / (max_rel - min_rel))
     return discounted(scaled) / discounted([1.0] * k)

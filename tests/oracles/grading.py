@@ -5,16 +5,19 @@ Grades = dict[str, float]
 
 
 def grade_of(item: str, grades: Grades) -> float | None:
-    """The grade of a judged item, None if unjudged; negative means pooled but not judged (trec_eval)."""
+    """The grade of a judged item, None if unjudged."""
+    return grades.get(item)
+
+
+def worth_of(item: str, grades: Grades) -> float | None:
+    """The grade of an item that may be worth something, None if unjudged or below 0."""
     grade = grades.get(item)
-    if grade is None or grade < 0:
-        return None
-    return grade
+    return None if grade is None or grade < 0 else grade
 
 
 def is_relevant(item: str, grades: Grades, rel: float) -> bool:
     """Whether the item is judged with a grade of at least `rel`."""
-    grade = grade_of(item, grades)
+    grade = worth_of(item, grades)
     return grade is not None and grade >= rel
 
 

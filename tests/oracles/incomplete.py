@@ -14,7 +14,7 @@ def Bpref(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
     items are skipped. Source: Buckley and Voorhees 2004 as corrected in trec_eval (bpref_bug, m_bpref.c).
     """
     relevant = n_relevant(grades, rel)
-    nonrelevant = n_relevant(grades, 0) - relevant
+    nonrelevant = len(grades) - relevant
     total, above = 0.0, 0
     for item in ranking:
         if grade_of(item, grades) is None:
@@ -61,8 +61,7 @@ def infAP(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
 def Judged(ranking: Ranking, grades: Grades, *, k: int | None = None) -> float:
     """Share of the retrieved top k that is judged, over min(k, retrieved); 0 if nothing is retrieved.
 
-    A negative grade is not a judgment (trec_eval); ir_measures counts any line of the file, and fails on an
-    empty list.
+    ir_measures fails on an empty list.
     """
     top = ranking[:k]
     judged = 0

@@ -9,7 +9,7 @@ that depth shows in the third decimal and is part of their definition here: `k` 
 import math
 from collections.abc import Callable
 
-from oracles.grading import Grades, Ranking, grade_of
+from oracles.grading import Grades, Ranking, grade_of, worth_of
 
 CWL_DEPTH = 1000
 
@@ -40,7 +40,7 @@ def RBP(
     lowest, highest = min(0, *gains.values(), 0), max(table)
     total = 0.0
     for rank, item in enumerate(ranking[:k], start=1):
-        grade = grade_of(item, grades)
+        grade = worth_of(item, grades)
         if grade is None:
             continue
         if rel is not None:
@@ -80,7 +80,7 @@ def ERR(ranking: Ranking, grades: Grades, *, k: int | None = None) -> float:
     """
     total, still_reading = 0.0, 1.0
     for rank, item in enumerate(ranking[:k], start=1):
-        satisfied = (2 ** (grade_of(item, grades) or 0) - 1) / 2**4
+        satisfied = (2 ** (worth_of(item, grades) or 0) - 1) / 2**4
         total += still_reading * satisfied / rank
         still_reading *= 1 - satisfied
     return total
@@ -102,7 +102,7 @@ def expected_utility(
     depth = CWL_DEPTH if depth is None else depth
     total, looked_at, reaches, so_far = 0.0, 0.0, 1.0, 0.0
     for rank in range(1, depth + 1):
-        grade = grade_of(ranking[rank - 1], grades) if rank <= len(ranking) else None
+        grade = worth_of(ranking[rank - 1], grades) if rank <= len(ranking) else None
         clipped = min_rel if grade is None else min(max(grade, min_rel), max_rel)
         gain = (clipped - min_rel) / (max_rel - min_rel)
         so_far += gain
@@ -215,7 +215,7 @@ def TBG(
     decay = [2 ** (-seconds * place / h) for place in range(CWL_DEPTH if k is None else k)]
     total = 0.0
     for weight, item in zip(decay, ranking, strict=False):
-        grade = grade_of(item, grades)
+        grade = worth_of(item, grades)
         clipped = min_rel if grade is None else min(max(grade, min_rel), max_rel)
         total += weight * (clipped - min_rel) / (max_rel - min_rel)
     return total / math.fsum(decay)

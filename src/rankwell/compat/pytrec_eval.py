@@ -81,7 +81,7 @@ class RelevanceEvaluator:
             if isinstance(error, BadScore) and all(isinstance(each, (float, int)) for each in numbers):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
-        view = JudgedRankings.join(self._judgments, hits)
+        view = JudgedRankings.join(self._judgments, hits).with_unjudged_pool
         view = view.condensed if self._judged_only else view
         table = values_of(self._lines, view, self._level).T.tolist()
         names = [line.trec.name if line.trec.kind in ("plain", "pairs", "numbers") else line.name for line in self._lines]

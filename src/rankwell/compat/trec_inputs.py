@@ -149,11 +149,15 @@ def leading_integer(text: str) -> int:
 
 def number(text: str) -> float:
     """The number that a text begins with, 0 without one: C's `atof`. Raises BadUsage for one that is not finite."""
-    match = re.match(r"\s*([+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf))", text, re.IGNORECASE)
-    found = float(match[1]) if match else 0.0
+    found = _leading_number(text)
     if not isfinite(found):
         raise BadUsage(f"{text!r} is not a finite number.")
     return found
+
+
+def _leading_number(text: str) -> float:
+    match = re.match(r"\s*([+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf))", text, re.IGNORECASE)
+    return float(match[1]) if match else 0.0
 
 
 class Ahead(NamedTuple):
@@ -211,7 +215,10 @@ def _tail(source: Source, size: int) -> tuple[bytes, bool]:
 
 
 def read_zscores(source: Source) -> ZScores:
-    """(query, measure) -> mean and standard deviation, from lines of four fields. Raises BadLine."""
+    """(query, measure) -> mean and standard deviation, from lines of four fields. Raises BadLine.
+
+    trec_eval wrote `nan` for the statistics of set_F, and reads it: the figures that come of it are nan as well.
+    """
     table: ZScores = {}
     for place, line in enumerate(source.read().splitlines(), start=1):
         fields = line.split()
@@ -219,8 +226,5 @@ def read_zscores(source: Source) -> ZScores:
             text = line.decode("utf-8", "replace")
             raise BadLine(f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query measure mean deviation`.")
         query, measure, mean, deviation = map(decode_id, fields)
-        try:
-            table[query, measure] = (number(mean), number(deviation))
-        except BadUsage as error:
-            raise BadLine(f"{source.name}:{place}: {error}") from error
+        table[query, measure] = (_leading_number(mean), _leading_number(deviation))
     return table

@@ -52,6 +52,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         hits = _hits(options, run, preferences.judgments, ties="id-asc")
         view = PreferenceRankings.join(preferences, hits)
     view = view if options.depth is None else view.cut(options.depth)
+    view = view if options.truth_format not in ("qrels", "qrels_jg") else view.with_unjudged_pool
     # Among preferences -J removes items that were not compared, which has no effect.
     view = view.condensed if options.judged_only and options.truth_format in ("qrels", "qrels_jg") else view
     values, present = values_of(lines, view, options.rel), hits.present.tolist()

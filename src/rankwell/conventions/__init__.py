@@ -15,6 +15,7 @@ from rankwell.errors import BadUsage, UnknownName
 QueryRule = Literal["truth", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]
 UnjudgedRule = Literal["nonrelevant", "skip"]
+NegativeGrades = Literal["judged", "unjudged"]
 OwnRules = TypeVar("OwnRules", bound=tuple[Any, ...])
 
 
@@ -26,6 +27,7 @@ class Convention(NamedTuple):
     defaults: what is reported when no measure is named, in the source's words. unit: `percent` multiplies shares by 100.
     averaged: measures that the source averages though they are counts, which are added up elsewhere.
     words_of_parts: part of the results, such as a direction -> words that precede the others in it.
+    negative_grades: whether items that have one count as judged.
     no_relevant: the rule for queries without anything relevant. tasks: task -> its own options under this convention.
     notes: differences that cannot be reproduced, and traps. rule_notes: notes on a rule (`ties`), left out where the user has
     chosen another, or on a measure (`AP`), left out where it is not requested.
@@ -39,6 +41,7 @@ class Convention(NamedTuple):
     queries: QueryRule = "truth"
     no_relevant: NoRelevantRule = "empty"
     exclude_self: bool = False
+    negative_grades: NegativeGrades = "judged"
     words: Mapping[str, str] = {}
     words_of_parts: Mapping[str, Mapping[str, str]] = {}
     defaults: tuple[str, ...] = ()

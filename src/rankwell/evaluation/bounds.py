@@ -30,7 +30,7 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
     The least value is the one under the rule that an unjudged item is not relevant. view: in one definite order.
     """
     k = measure.cutoff
-    judged = view.relevant(0) & view.within(k)
+    judged = view.is_judged & view.within(k)
     if is_reciprocal(measure):
         bare = judged & ~view.relevant(measure.parameters["rel"])
         # Judged items without relevance that begin a list: those whose rank is their number among them.
@@ -72,7 +72,7 @@ def _between(label: str, name: str, low: float, high: float, unit: str, measure:
 
 def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
     shown = view.n_shown(k)[counted]
-    judged = view.sum_rows(view.relevant(0) & view.within(k))[counted]
+    judged = view.sum_rows(view.is_judged & view.within(k))[counted]
     share = 100 * (1 - judged.sum() / shown.sum())
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"
 

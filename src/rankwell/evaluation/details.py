@@ -18,7 +18,7 @@ Texts = Sequence[str] | NDArray[Any]
 class Details(NamedTuple):
     """Columns of equal length, by query and rank, items that were not retrieved last. rank and score: NaN where not retrieved.
 
-    state: `relevant`, `nonrelevant`, `unjudged` (also where pooled but not judged) or `junk`. grade: NaN where unjudged or junk.
+    state: `relevant`, `nonrelevant`, `unjudged` or `junk`. grade: NaN where unjudged or junk.
     """
 
     query: Texts
@@ -36,7 +36,7 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     """The details of one ranking. hits: in the order of `top`, the first items of each query. view: the ranks without junk."""
     n = len(judgments.items)
     # Items that are not judged have the row -1, that of the entry behind the last.
-    junk = np.append(np.zeros(n, dtype=np.bool_) if judgments.junk is None else judgments.junk, False)
+    junk = np.append(judgments.unranked, False)
     grades, (ranks, scores) = np.append(judgments.grades, np.nan), np.full((2, n + 1), np.nan)
     # Of an item that appears twice in a list the first place counts, which is assigned last.
     ranks[view.items[::-1]], scores[view.items[::-1]] = view.ranks[::-1], view.scores[::-1]
@@ -52,7 +52,7 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
         column[open_] = own[open_]
     order = _order(query, rank, n_listed, item)
     state = np.full(len(row), 2, dtype=np.int8)
-    state[grade >= 0] = 1
+    state[grade >= view.least_judged] = 1
     state[grade > 0] = 0
     state[is_junk], grade[is_junk] = 3, np.nan
     return Details(

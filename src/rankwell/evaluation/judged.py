@@ -349,7 +349,7 @@ def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, In
     if (numbers < 0).any():
         query = int(np.flatnonzero(numbers < 0)[0])
         raise BadInput(f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their number is from 0.")
-    real = np.arange(len(flat.items)) if flat.junk is None else np.flatnonzero(~flat.junk)
+    real = np.flatnonzero(flat.real)
     owner = flat.query_of_row[real]
     return flat, real, owner, np.bincount(owner, minlength=n)
 

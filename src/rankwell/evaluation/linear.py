@@ -39,7 +39,7 @@ class LinearMeasure:
         return None
 
     def gains(self, grades: Floats) -> Floats:
-        """The gain of each grade, from 0 to 1; 0 for unjudged items, whose grade is negative."""
+        """The gain of each grade, from 0 to 1; 0 for negative ones."""
         if self.rel is not None:
             return (grades >= self.rel).astype(np.float64)
         return np.where(grades < 0, 0.0, (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least))

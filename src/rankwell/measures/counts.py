@@ -69,10 +69,10 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 @_count("NumNonrelJudgedRet", aliases="num_nonrel_judged_ret")
 def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """Number of retrieved items judged with a grade from 0 to below `rel`; unjudged items do not count.
+    """Number of retrieved items judged with a grade below `rel`; unjudged items do not count.
 
     >>> from rankwell import judged_rankings
     >>> num_nonrel_judged_ret(judged_rankings({"q": {"a": 1, "b": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})).tolist()
     [1.0]
     """
-    return judged.sum_rows(judged.relevant(0) & ~judged.relevant(rel))
+    return judged.sum_rows(judged.is_judged & ~judged.relevant(rel))

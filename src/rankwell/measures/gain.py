@@ -18,7 +18,7 @@ _SOURCE = _JARVELIN + "; dcg='exp-log2': Burges and others 2005, Learning to ran
 
 
 def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
-    """The gain of each grade; 0 for a negative grade, which means unjudged, and below `rel`."""
+    """The gain of each grade; 0 for a negative grade and one below `rel`."""
     if dcg == "exp-log2":
         if grades.max(initial=0.0) > 1023:
             raise BadInput(

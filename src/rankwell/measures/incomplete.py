@@ -21,7 +21,7 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
     b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an item not retrieved.
-    Unjudged items are skipped.
+    Unjudged items are skipped; a negative grade is a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -30,8 +30,8 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """
     relevant = judged.n_relevant(rel)
     hit = judged.relevant(rel)
-    below = np.minimum(judged.n_relevant(0) - relevant, relevant)[judged.query_of_row]
-    worse = np.minimum(judged.count_so_far(judged.relevant(0) & ~hit), relevant[judged.query_of_row])
+    below = np.minimum(judged.n_judged - relevant, relevant)[judged.query_of_row]
+    worse = np.minimum(judged.count_so_far(judged.is_judged & ~hit), relevant[judged.query_of_row])
     return ratio(judged.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
 
 
@@ -54,7 +54,7 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the items with grade `rel` or more of the precision to expect there if only a sample of the pool is judged.
 
-    A negative grade marks an unjudged item of the pool. 0 if nothing is relevant.
+    Under every convention a negative grade marks an unjudged item of the pool. 0 if nothing is relevant.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1, "x": -1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -73,13 +73,13 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an empty list.
 
-    A negative grade does not count as a judgment.
+    A negative grade is a judgment, except under trec_eval's conventions.
 
     >>> from rankwell import judged_rankings
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.5]
     """
-    return ratio(judged.sum_rows(judged.relevant(0) * judged.share_within(k)), judged.n_shown(k))
+    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.n_shown(k))
 
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
@@ -90,7 +90,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.1]
     """
-    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) * judged.share_within(k))) / k
+    return (judged.n_shown(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
 
 
 @measure(

@@ -33,7 +33,7 @@ def u_bpref(judged: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) 
         raise BadUsage(f"uBpref(factor={factor!r}): expected a number above 0, such as 1 over the highest second grade.")
     flat = judged.flat
     relevant, hit = flat.n_relevant(rel), flat.relevant(rel)
-    below = np.minimum(flat.n_relevant(0) - relevant, relevant)[flat.query_of_row]
-    worse = np.minimum(flat.count_so_far(flat.relevant(0) & ~hit), relevant[flat.query_of_row])
+    below = np.minimum(flat.n_judged - relevant, relevant)[flat.query_of_row]
+    worse = np.minimum(flat.count_so_far(flat.is_judged & ~hit), relevant[flat.query_of_row])
     gain = np.maximum(np.nan_to_num(judged.second, nan=0.0), 0.0) * factor
     return ratio(flat.sum_rows(np.where(hit, (1.0 - ratio(worse, below)) * gain, 0.0)), relevant)

@@ -121,7 +121,7 @@ def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False,
     >>> rbp_residual(view, p=0.5).tolist(), rbp_residual(view.condensed, p=0.5, quirk=True).tolist()
     ([0.375], [0.0])
     """
-    known = judged.relevant(0) & judged.within(k)
+    known = judged.is_judged & judged.within(k)
     # The weights of all places and of the tail sum to 1, so what is not judged is what the judged places leave.
     left = np.maximum(1.0 - (1 - p) * judged.sum_rows(np.where(known, _reach(_persistence(p))(judged.ranks), 0.0)), 0.0)
     if not quirk:

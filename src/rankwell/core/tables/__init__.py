@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, isnan
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
@@ -261,15 +261,17 @@ class Judgments(Framed, QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no order of input rows shows.
 
     queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
-    items: (rows,) ids. grades: (rows,) finite; below 0 means pooled but not judged, as in trec_eval.
+    items: (rows,) ids. grades: (rows,) finite; below 0 is never relevant.
     aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's items are judged once.
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own recording or camera).
+    hidden: (rows,) items to remove from every ranking, while the truth keeps them.
     """
 
     items: Sequence[str]
     grades: Floats
     aspects: Sequence[str] | None = None
     junk: Bools | None = None
+    hidden: Bools | None = None
 
     @classmethod
     def from_rows(
@@ -352,12 +354,10 @@ class Judgments(Framed, QueryRows):
             all_queries=self.queries,
         )
 
-    @cached_property
-    def row_in_flat(self) -> Ints:
-        """(rows,) the row of `flat` that holds each row's query and item."""
-        if self.aspects is None:
+    def rows_in(self, flat: "Judgments") -> Ints:
+        """(rows,) the row of a table of the same queries, with one row per query and item, that holds each row's."""
+        if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        flat = self.flat
         place = {pair: row for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))}
         pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
         return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
@@ -382,6 +382,23 @@ class Judgments(Framed, QueryRows):
             junk=junk + [True] * len(added),
             all_queries=self.queries,
         )
+
+    @cached_property
+    def real(self) -> Bools:
+        """(rows,) whether each row belongs to the truth."""
+        return np.ones(len(self.items), dtype=np.bool_) if self.junk is None else ~self.junk
+
+    @cached_property
+    def unranked(self) -> Bools:
+        """(rows,) whether each row's item is removed from every ranking."""
+        return ~self.real if self.hidden is None else ~self.real | self.hidden
+
+    def hide_queries(self) -> "Judgments":
+        """The same truth with each query's own item, that of its id, removed from its ranking; its judgment stays."""
+        own = {query for query, item in zip(self.row_queries, self.items, strict=True) if query == item}
+        table = self.with_junk({query: [query] for query in self.queries if query not in own})
+        rows = zip(table.row_queries, table.items, strict=True)
+        return replace(table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_))
 
 
 def rounded(value: float) -> float:

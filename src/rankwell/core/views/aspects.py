@@ -33,9 +33,9 @@ class AspectRankings:
     own_items_only: bool = False
 
     @classmethod
-    def join(cls, judgments: Judgments, hits: Hits) -> Self:
-        """The view of one ranking under judgments with aspects; `hits` are those of `judgments.flat`."""
-        flat = judgments.flat
+    def join(cls, judgments: Judgments, hits: Hits, flat: Judgments | None = None) -> Self:
+        """The view of one ranking under judgments with aspects. flat: those of the hits, `judgments.flat` unless given."""
+        flat = judgments.flat if flat is None else flat
         names = ["0"] * len(judgments.items) if judgments.aspects is None else judgments.aspects
         starts = [
             row
@@ -44,8 +44,8 @@ class AspectRankings:
             if row == start or names[row] != names[row - 1]
         ]
         owner = judgments.query_of_row[starts]
-        items = judgments.row_in_flat
-        kept = np.arange(len(items)) if flat.junk is None else np.flatnonzero(~flat.junk[items])
+        items = judgments.rows_in(flat)
+        kept = np.flatnonzero(flat.real[items])
         aspect = np.searchsorted(np.array(starts, dtype=np.int64), kept, side="right") - 1
         return cls(
             flat=JudgedRankings.join(flat, hits),
@@ -90,12 +90,18 @@ class AspectRankings:
             present=flat.present[self.query_of_aspect],
             judged_offsets=self.truth_offsets,
             judged_grades=self.truth_grades[np.lexsort((-self.truth_grades, self.aspect_of_truth))],
+            least_judged=flat.least_judged,
         )
         return view.condensed if self.own_items_only else view
 
     def sum_aspects(self, values: Floats) -> Floats:
         """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without aspects."""
         return np.bincount(self.query_of_aspect, weights=values, minlength=len(self.queries)).astype(np.float64, copy=False)
+
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, flat=self.flat.with_unjudged_pool)
 
     def cut(self, depth: int) -> Self:
         """The view of rankings cut to their first `depth` items; the truth stays whole."""

@@ -33,14 +33,16 @@ Depth = int | Ints | None
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(QueryRows):
-    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and counted nowhere.
+    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and counted nowhere, and
+    hidden items in the truth alone.
 
     queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of the judgments.
-    grades: (rows,) as judged, below 0 for pooled but not judged. scores: (rows,).
+    grades: (rows,) as judged; below 0 is never relevant. scores: (rows,).
     above, tied, before: (rows,) items that score higher; that score the same, itself included; those of them placed earlier.
     retrieved: (queries,) items in the ranking. present: (queries,) whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
     in_random_order: whether `share_within` and `worth_within` are means over random orders of tied items.
+    least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
     """
 
     needs: ClassVar[str] = "rankings and judgments of their items"
@@ -55,17 +57,18 @@ class JudgedRankings(QueryRows):
     judged_offsets: Ints
     judged_grades: Floats
     in_random_order: bool = False
+    least_judged: float = -np.inf
 
     @classmethod
     def join(cls, judgments: Judgments, hits: Hits) -> Self:
         """The view of one ranking under one truth; `hits.row` and `hits.query` point into these judgments."""
-        junk = np.zeros(len(judgments.items), dtype=np.bool_) if judgments.junk is None else judgments.junk
-        above, tied, before, retrieved = _without_junk(hits, junk[hits.row], len(judgments.queries))
-        kept = np.flatnonzero(~junk[hits.row])
+        junk = judgments.unranked[hits.row]
+        above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
+        kept = np.flatnonzero(~junk)
         kept = kept[np.lexsort((before[kept], above[kept], hits.query[kept]))]
         # Rows that are in order already are not copied.
         rows = slice(None) if len(kept) == len(hits.row) and (np.diff(kept) > 0).all() else kept
-        real = np.flatnonzero(~junk)
+        real = np.flatnonzero(judgments.real)
         owner = judgments.query_of_row[real]
         order = np.lexsort((-judgments.grades[real], owner))
         return cls(
@@ -130,12 +133,27 @@ class JudgedRankings(QueryRows):
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """(rows,) whether each row is judged with grade `rel` or more; a negative grade means unjudged, whatever `rel` is."""
+        """(rows,) whether each row is judged with grade `rel` or more, and with none below 0, whatever `rel` is."""
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
         """(queries,) how many items are judged with grade `rel` or more, retrieved or not."""
         return self.sum_judged(self.judged_grades >= max(rel, 0))
+
+    @property
+    def is_judged(self) -> Bools:
+        """(rows,) whether each row's grade is a judgment."""
+        return self.grades >= self.least_judged
+
+    @property
+    def n_judged(self) -> Floats:
+        """(queries,) how many items are judged, retrieved or not."""
+        return self.sum_judged(self.judged_grades >= self.least_judged)
+
+    @cached_property
+    def with_unjudged_pool(self) -> "JudgedRankings":
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, least_judged=0.0)
 
     def n_shown(self, depth: int | None) -> Ints:
         """(queries,) how many items stand in the first `depth` places; all that were retrieved for None."""
@@ -206,8 +224,8 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def condensed(self) -> "JudgedRankings":
-        """The view of rankings without unjudged items: items without a judgment, or pooled but not judged."""
-        view = self._keep(self.grades >= 0)
+        """The view of rankings without unjudged items."""
+        view = self._keep(self.is_judged)
         place = position_in_segment(view.offsets)
         first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
         return replace(

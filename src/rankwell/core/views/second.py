@@ -40,6 +40,11 @@ class SecondJudgedRankings:
         """The ids of the queries."""
         return self.flat.queries
 
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, flat=self.flat.with_unjudged_pool)
+
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
         rows, _ = gather(self.flat.offsets, queries)

@@ -13,7 +13,9 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Judgments, figure, tie_rule
 from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.views.aspects import AspectRankings
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.preferences import PreferenceRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
@@ -224,7 +226,7 @@ class _RunEvaluation:
     def add(self, place: RunPlace) -> None:
         """Measures one run."""
         name, hits = place.name, place.hits
-        view = JudgedRankings.join(self.truth.flat, hits)
+        view = self._with_pool(JudgedRankings.join(self.truth.flat, hits))
         if hits.top is not None:
             self.details[name] = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
         if self.rules.unjudged == "skip":
@@ -296,6 +298,12 @@ class _RunEvaluation:
         }
         return counted
 
+    def _with_pool(self, view: Any) -> Any:
+        """The view under the convention's rule for negative grades."""
+        if self.rules.convention.negative_grades == "judged" or isinstance(view, PreferenceRankings):
+            return view
+        return view.with_unjudged_pool
+
     def _other_view(self, kind: Any, hits: Hits, judged: JudgedRankings) -> Any:
         if self.sessions is not None:
             return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
@@ -305,7 +313,8 @@ class _RunEvaluation:
                 f"{flag('--queries', 'truth')} or both, and a tie rule "
                 "that names an order; ask for them in a call of their own."
             )
-        view = kind.join(self.truth.table, hits)
+        own: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
+        view = self._with_pool(kind.join(self.truth.table, hits, **own))
         if tuple(view.queries) != tuple(judged.queries):
             raise BadInput(f"the rows of {kind.needs} and the plain judgments do not list the same queries.")
         return view
@@ -353,3 +362,7 @@ class _RunEvaluation:
             }
             | self.abstention.definitions,
         } | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+
+
+def _has_aspects(kind: type) -> bool:
+    return issubclass(kind, AspectRankings)

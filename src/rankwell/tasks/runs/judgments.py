@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.tables import Judgments
 from rankwell.core.views.second import JudgmentPair
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.io import files as io
 
 View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
@@ -16,7 +16,7 @@ View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentOptions:
-    """The options of reading judgments. exclude_self: whether each query's own item is junk."""
+    """The options of reading judgments. exclude_self: whether rankings lose each query's own item."""
 
     view: View = "none"
     format: str | None = None
@@ -51,18 +51,27 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
 
 
 def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments:
-    """The judgments, each query's own item as junk where it is excluded. Raises NothingToEvaluate for none."""
+    """The judgments, each query's own item hidden where it is excluded. Raises NothingToEvaluate for none, BadUsage for
+    preferences without it.
+    """
     if options.view == "preferences":
+        if options.exclude_self:
+            what = f"measures of preferences cannot be combined with {flag('--exclude-self')}, which some conventions imply"
+            raise BadUsage(f"{what}; take the items out of the runs, and ask for these measures under another convention.")
         preferences = io.read_preferences(judgments, format=options.format)
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects = "none" if options.view in ("second", "sessions") else options.view
     truth = io.find_judgments(judgments, format=options.format, aspects=aspects, grade_column=options.grade_column)
-    flat = truth.table.flat
-    if options.exclude_self:
-        flat = flat.with_junk({query: [query] for query in flat.queries})
+    flat, notes = truth.table.flat, list(truth.notes)
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
-    return RunJudgments(truth.table, flat, truth.format, truth.notes)
+    if options.exclude_self:
+        flat = flat.hide_queries()
+        lost = int((flat.unranked & flat.real & (flat.grades > 0)).sum())
+        if lost:
+            what = f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
+            notes.append(f"{what}: it is out of the ranking, and counts as not found")
+    return RunJudgments(truth.table, flat, truth.format, tuple(notes))
 
 
 def with_second(judgments: RunJudgments, view: View, place: Any, form: str | None) -> RunJudgments:

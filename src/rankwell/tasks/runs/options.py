@@ -30,9 +30,10 @@ class RunOptions:
     no_relevant
         A query without anything relevant: counts as for an empty ranking, is left out, or is an error.
     unjudged
-        Unjudged items: count as not relevant, or are taken out of the ranking.
+        Unjudged items: count as not relevant, or are taken out of the ranking. An item with a negative grade is judged, except
+        under trec_eval's conventions.
     exclude_self
-        Take the item whose id is the query's own out of every ranking.
+        Take the item whose id is the query's own out of every ranking; a judgment of it stays.
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     min_grade

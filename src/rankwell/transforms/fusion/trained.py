@@ -93,9 +93,8 @@ def probfuse(training: Training, *, segments: float, judged: bool = False, rel: 
     sizes = _sizes(training.lengths, cuts)
     segment = (hits.rank - 1) // sizes[hits.run, hits.query]
     if judged:
-        known = training.grade >= 0
-        run, query = training.run[known], training.query[known]
-        cells = _cell(run, query, (training.rank[known] - 1) // sizes[run, query], queries, cuts)
+        run, query = training.run, training.query
+        cells = _cell(run, query, (training.rank - 1) // sizes[run, query], queries, cuts)
         names, counts = np.unique(cells, return_counts=True)
         number = counts[np.searchsorted(names, _cell(hits.run, hits.query, segment, queries, cuts))]
     else:

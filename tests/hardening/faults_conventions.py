@@ -1,0 +1,62 @@
+"""Cases of the conventions of ranking tools, where judgments are not as a tool's own tests have them."""
+
+from hardening.cases import Case, text_files
+
+_RUN = "7 Q0 7 1 3 t\n7 Q0 9 2 2 t\n7 Q0 5 3 1 t\n8 Q0 5 1 2 t\n8 Q0 3 2 1 t\n"
+_OWN = text_files({"qrels": "7 0 7 1\n7 0 9 1\n8 0 3 1\n", "run": _RUN})
+_INTENTS = text_files({"qrels": "7 1 9 1\n7 2 4 1\n8 1 3 1\n8 2 5 1\n", "run": _RUN})
+_NEGATIVE = text_files({"qrels": "q 0 D1 -1\nq 0 D2 1\n", "run": "q Q0 D1 1 2 t\nq Q0 D2 2 1 t\n"})
+_ZSCORES = text_files({"qrels": "q1 0 a 1\n", "run": "q1 Q0 a 1 1 t\n", "zscores": "q1 map nan nan\nq1 P_5 0.1 0.1\n"})
+_MEASURED = r"nDCG@10 +0\.6220[\s\S]*AP +0\.5000[\s\S]*R@10 +0\.7500"
+_MEASURES = "-m nDCG@10 -m AP -m R@10"
+
+CASES: list[Case] = [
+    Case(
+        "BEIR's convention drops the judgment of a query's own id",
+        f"evaluate qrels run -c beir {_MEASURES}",
+        _OWN,
+        codes=(0,),
+        shows=_MEASURED,
+        before="nDCG@10 0.8155, AP 0.7500, R@10 1.0000, exit 0",
+    ),
+    Case(
+        "--exclude-self drops the judgment of a query's own id",
+        f"evaluate qrels run --exclude-self {_MEASURES}",
+        _OWN,
+        codes=(0,),
+        shows=_MEASURED,
+        before="nDCG@10 0.8155, AP 0.7500, R@10 1.0000, exit 0",
+    ),
+    Case(
+        "--exclude-self with a measure of intents",
+        "evaluate qrels run --exclude-self -m StRecall@1",
+        _INTENTS,
+        codes=(0,),
+        shows=r"StRecall@1 +0\.5000",
+        before="Traceback, IndexError, exit 3",
+    ),
+    *(
+        Case(
+            f"{options} drops an item with a negative grade",
+            f"evaluate qrels run {options}",
+            _NEGATIVE,
+            codes=(0,),
+            shows=rf"@1 +{value}",
+            before=f"{before}, exit 0",
+        )
+        for options, value, before in (
+            ("-m P@1 --unjudged skip", "0.0000", "P@1 1.0000"),
+            ("-m 'P(judged_only=True)@1'", "0.0000", "P(judged_only=True)@1 1.0000"),
+            ("-m Judged@1", "1.0000", "Judged@1 0.0000"),
+            ("-m P@1 --unjudged skip -c trec_eval9", "1.0000", "P@1 1.0000, as trec_eval -J"),
+        )
+    ),
+    Case(
+        "trec_eval's statistics hold nan",
+        "trec-eval -q -m map -m P.5 -Z zscores qrels run",
+        _ZSCORES,
+        codes=(0,),
+        shows=r"Zmap +\tq1\t   nan\nZP_5 +\tq1\t1\.0000",
+        before="zscores:1: 'nan' is not a finite number., exit 2",
+    ),
+]
