@@ -29,6 +29,7 @@ from rankwell.evaluation.notations import (
     written_as_judged,
 )
 from rankwell.io import column_tables
+from rankwell.io.formats import Request
 from rankwell.store import Source, decode_id, split_part
 
 _ROWS = 1_000
@@ -236,7 +237,8 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         path, part = split_part(run.place)
-        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part)]
+        request = Request(part=part, columns=run.columns)
+        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, request)]
     if run.form != "trec":
         return []
     with Source(run.place).open() as stream:

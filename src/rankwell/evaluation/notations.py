@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
 from rankwell.evaluation.judged import RunPlace
 from rankwell.io import files
+from rankwell.io.formats import Request
 from rankwell.store import Source, decode_id, split_part
 
 Plain = Callable[[str], str]
@@ -227,7 +228,7 @@ def whole_run(run: RunPlace) -> Ranking | None:
     if isinstance(run.place, (str, Path)) and _size(run.place) > _MOST_BYTES:
         return None
     try:
-        return files.read_ranking(run.place, format=run.run_format, duplicates="first")
+        return files.read_ranking(run.place, format=run.run_format, columns=run.columns, duplicates="first")
     except BadInput:
         return None
 
@@ -243,7 +244,7 @@ def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
     if run.ranking is not None:
         return zip(run.ranking.row_queries, run.ranking.items, strict=True)
     if not isinstance(run.place, (str, Path)):
-        return _rows_of_object(run.place)
+        return _rows_of_object(run)
     path, part = split_part(run.place)
     source = Source(path)
     if source.address:
@@ -253,7 +254,10 @@ def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         from rankwell.io.column_tables import first_rows
 
-        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part)]
+        return [
+            (query, item)
+            for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, Request(part=part, columns=run.columns))
+        ]
     ranking = whole_run(run) if _size(run.place) <= _BLOCK * _BLOCKS else None
     return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
 
@@ -278,17 +282,17 @@ def _block_at(stream: BinaryIO, start: int) -> bytes:
     return block if start == 0 else block[block.find(b"\n") + 1 :]
 
 
-def _rows_of_object(run: Any) -> Iterable[tuple[str, str]]:
+def _rows_of_object(run: RunPlace) -> Iterable[tuple[str, str]]:
     """Rows at the beginning of a run in memory."""
-    if isinstance(run, Mapping):
-        rows = ((str(query), str(item)) for query, items in run.items() for item in items)
+    if isinstance(run.place, Mapping):
+        rows = ((str(query), str(item)) for query, items in run.place.items() for item in items)
         return islice(rows, _FIRST_ROWS)
     import narwhals as nw
 
-    frame = nw.from_native(run, pass_through=True)
-    first_rows = frame.head(_FIRST_ROWS).to_native() if isinstance(frame, nw.DataFrame) else run
+    frame = nw.from_native(run.place, pass_through=True)
+    beginning = frame.head(_FIRST_ROWS).to_native() if isinstance(frame, nw.DataFrame) else run.place
     try:
-        ranking = files.read_ranking(first_rows, duplicates="first")
+        ranking = files.read_ranking(beginning, columns=run.columns, duplicates="first")
     except BadInput:
         return ()
     return zip(ranking.row_queries, ranking.items, strict=True)

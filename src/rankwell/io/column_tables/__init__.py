@@ -25,8 +25,9 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
+from rankwell.io.column_tables.opening import opened
 from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, has_runs, opened, opened_table
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, has_runs, opened_table
 from rankwell.io.formats import Cuts, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
@@ -134,13 +135,13 @@ def run_places(place: str | Path) -> list[str]:
     return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
 
 
-def first_rows(source: Source, form: str, n: int, run: str = "") -> list[tuple[str, str, float | None, float]]:
+def first_rows(source: Source, form: str, n: int, request: Request) -> list[tuple[str, str, float | None, float]]:
     """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them.
 
-    run: the one of several in the table.
+    request: names one of several runs in the table, and columns.
     """
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
-    with opened(source, dialect, "run", Request(part=run)) as (table, columns):
+    with opened(source, dialect, "run", request) as (table, columns):
         rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
         rows = table.run(f"{table.rows(columns)} LIMIT {n}")
@@ -245,7 +246,7 @@ def _register(dialect: Dialect) -> None:
     name, suffixes = dialect.name, dialect.suffixes
     run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
     run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows), "lists": _bind(read_lists)}
-    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, **run)(_bind(read_run))
+    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, columns=True, **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))

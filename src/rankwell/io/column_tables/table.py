@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.core.tables.columns import Columns, Holds, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line, remote_tables, undamaged
 from rankwell.io.column_tables.plain_files import on_disk, plain_path
-from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
@@ -128,9 +127,13 @@ class Dialect:
         if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self.names(head)
-        return likelihood(names, holds, whole=self._whole(head, names)) if len(names) > 1 else 0.0
+        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
 
-    def _whole(self, head: Head, names: Sequence[str]) -> bool:
+    def split(self, head: Head) -> list[list[str]]:
+        """The fields of the first lines of a text table."""
+        return _split(head, self.delimiter(head))
+
+    def whole(self, head: Head, names: Sequence[str]) -> bool:
         """Whether the first values of the column `score` are integers."""
         score = next((name for name in names if name.lower() == "score"), None)
         if score is None:
@@ -385,16 +388,3 @@ def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None =
     delimiter = dialect.delimiter(Head.of(source)) if dialect.delimiters else ""
     with on_disk(source, delimiter=delimiter) as path, connected() as session:
         yield ColumnTable(session, source, path, dialect, names=names)
-
-
-@contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> Generator[tuple[ColumnTable, Columns]]:
-    """The table in a file and the columns that matter."""
-    aspects = request.aspects != "none"
-    with opened_table(source, dialect) as table:
-        if request.part and holds == "run":
-            table.choose_run(request.part)
-        rules: dict[str, Any] = {"aspects": aspects, "grade": request.grade_column, "ungraded": request.ungraded}
-        columns = choose_columns(table.found(holds), holds, **rules)
-        request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
-        yield table, columns
