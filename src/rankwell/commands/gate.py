@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
-from rankwell.core.tables import Values, figure
-from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
+from rankwell.core.tables import Unit, Values, figure
+from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName, flag
 from rankwell.experiments import requirements
 from rankwell.experiments.comparison import Origin, compare_values
-from rankwell.experiments.comparison.folders import from_folders, run_names
+from rankwell.experiments.comparison.folders import Gathered, from_folders, run_names
 from rankwell.experiments.requirements import (
     Gate,
     GateLine,
@@ -45,7 +45,8 @@ class GateOptions:
     no_regression
         The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
         single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
-        compare, lies wholly on the worse side of 0. With few queries a worse run may pass: the test has little power.
+        compare, lies wholly on the worse side of 0. With few queries a worse run may pass: the test has little power. Times of
+        queries are compared only where --measure names them.
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).
@@ -162,6 +163,7 @@ def check_requirements(folder: Path, required: Gate, options: GateOptions) -> tu
 
 
 _Known = tuple[Values, Mapping[str, Any]]
+_TIMES: Unit = "ms"
 
 
 def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
@@ -169,16 +171,16 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
+    by_measure, times = _compared_measures(gathered, required.measures)
     names = run_names(folders)
     pairs, new = _pairs(results, required.no_regression, names)
-    notes = list(gathered.origin.notes)
+    notes = [*gathered.origin.notes, *times]
     notes += [f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new]
     keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
     chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
     for run, base in pairs:
-        known = zip(gathered.values, gathered.row_attributes, strict=True)
-        mine = [(each, own) for each, own in known if each.run in (run, base)]
+        mine = [(each, own) for each, own in by_measure if each.run in (run, base)]
         if not required.measures:
             mine, only = _shared(mine, run, base)
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not compared"] if only else []
@@ -203,6 +205,21 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys, options.level) for row in judged], notes
+
+
+def _compared_measures(gathered: Gathered, measures: Sequence[str]) -> tuple[list[_Known], list[str]]:
+    """The values to compare, and a note on those that are left out: times, which differ from call to call, unless they are named.
+
+    Queries of one call share the load of the machine, so that a test over queries finds differences of an engine from itself.
+    """
+    known = list(zip(gathered.values, gathered.row_attributes, strict=True))
+    kept = [(each, own) for each, own in known if measures or each.unit != _TIMES]
+    if not kept:
+        named = flag("--measure", known[0][0].measure, name="measures")
+        raise BadUsage(f"the results have only times, which differ from call to call; {named} compares them.")
+    left = dict.fromkeys(each.label for each, _ in known if each.unit == _TIMES) if len(kept) < len(known) else {}
+    how = f"compared only where {flag('--measure', name='measures')} names them"
+    return kept, [f"{', '.join(left)}: times differ from call to call, and are {how}"] if left else []
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:

@@ -43,7 +43,7 @@ class _ChromaEngine(Engine):
         self.key: str | None = None
         self._client = self.client()
         with self.guarding():
-            self._version = str(self.ask(self._client, "GET", "/api/v2/version"))
+            self._version()  # a server that does not answer fails here
             if not self.can_index:
                 try:
                     self._read_shape(self.ask(self._client, "GET", f"{self.folder}/{quote(self.collection, safe='')}"))
@@ -103,8 +103,12 @@ class _ChromaEngine(Engine):
         return _ChromaSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        count = None if self.key is None else self.ask(self._client, "GET", f"{self.folder}/{self.key}/count")
-        return {"version": f"Chroma {self._version}", "items": count}
+        count = f"{self.folder}/{self.key}/count"
+        items = None if self.key is None else self.stated("count", lambda: self.ask(self._client, "GET", count))
+        return {"version": self._version(), "items": items}
+
+    def _version(self) -> str | None:
+        return self.stated("version", lambda: f"Chroma {self.ask(self._client, 'GET', '/api/v2/version')}")
 
     def _drop(self) -> None:
         if self.key is not None and self.can_index:

@@ -3,11 +3,13 @@
 import json
 import select
 import time
+import zlib
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from rankwell.engines import EngineFailure
+from rankwell.engines.answer_flags import ALWAYS, refuse_flagged
 from rankwell.errors import BadUsage
 
 MOST_BYTES = 1 << 28
@@ -49,14 +51,16 @@ class HttpClient:
             self._authorization = {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")}
 
     def json(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
-        """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure."""
+        """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure, also for an `error` in it."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         more = {"Content-Type": "application/json"} if content is not None else {}
         raw = self.send(method, path, content, {"Accept": "application/json", **more, **(headers or {})})
         try:
-            return json.loads(raw, parse_constant=_no_constant)
+            answer = json.loads(raw, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             raise EngineFailure("malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]}).") from error
+        refuse_flagged(answer, ALWAYS)
+        return answer
 
     def send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> bytes:
         """The body of an answer. Raises EngineFailure for any status but 200 to 299, and for an answer that is late or cut."""
@@ -77,10 +81,14 @@ class HttpClient:
             if isinstance(error, TimeoutError):
                 raise EngineFailure("timeout", f"no answer within {self._timeout:g} s.") from error
             raise
-        if not 200 <= response.status < 300:
-            text = " ".join(answer[:300].decode("utf-8", "replace").split())
-            raise HttpFailure(response.status, response.reason, text, response.getheader("Retry-After"))
-        return answer
+        encoding = response.getheader("Content-Encoding", "")
+        if 200 <= response.status < 300:
+            return _decoded(answer, encoding)
+        try:
+            text = " ".join(_decoded(answer, encoding)[:300].decode("utf-8", "replace").split())
+        except EngineFailure as error:
+            text = error.message
+        raise HttpFailure(response.status, response.reason, text, response.getheader("Retry-After"))
 
     def _read(self, response: HTTPResponse, deadline: float) -> bytes:
         parts: list[bytes] = []
@@ -106,6 +114,27 @@ class HttpClient:
     def close(self) -> None:
         """Closes the connection; the next request opens another."""
         self._connection.close()
+
+
+def _decoded(answer: bytes, encoding: str) -> bytes:
+    """An answer that a server compressed although none was asked for, without its compression. Raises EngineFailure."""
+    encoding = "gzip" if answer[:2] == b"\x1f\x8b" else encoding.strip().lower()
+    if encoding in ("", "identity") or not answer:
+        return answer
+    if encoding not in ("gzip", "deflate"):
+        raise EngineFailure("malformed", f"the answer is compressed ({encoding}), although the request excludes that.")
+    # Some servers send deflate without the header of zlib, which a low half of 8 in the first byte begins.
+    bits = zlib.MAX_WBITS | 32 if encoding == "gzip" or answer[0] & 15 == 8 else -zlib.MAX_WBITS
+    try:
+        unpacking = zlib.decompressobj(bits)
+        found = unpacking.decompress(answer, MOST_BYTES)
+    except zlib.error as error:
+        raise EngineFailure("malformed", f"the answer is said to be {encoding}, and is not ({error}).") from error
+    if unpacking.unconsumed_tail:
+        raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
+    if not unpacking.eof:
+        raise EngineFailure("disconnected", "the answer ends before its compression does.")
+    return found
 
 
 def _no_constant(name: str) -> NoReturn:

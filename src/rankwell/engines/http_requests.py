@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
+from rankwell.engines.answer_flags import ABSENT, FailureRules, part_at, read_rules, refuse_flagged
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
@@ -32,10 +33,12 @@ from rankwell.store import Source
 _PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
 _KEYS = {
-    "url", "method", "path", "headers", "body", "results", "parameters", "most_k", "metric", "version", "count", "kind", *_KINDS
+    "url", "method", "path", "headers", "body", "results", "fail_if", "fail_reason", "parameters", "most_k", "metric", "version",
+    "count", "kind", *_KINDS,
 }  # fmt: skip
+_OF_ALL_KINDS = ("url", "parameters", "most_k", "metric", "version", "count", "kind")
+_METHODS = ("GET", "POST", "PUT")
 _RESULT_KEYS = {"list", "id", "score", "ids", "scores", "distance", "optional"}
-_ABSENT = object()
 
 
 @cache
@@ -51,15 +54,40 @@ def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
         raise BadUsage(f"http: name FILE.toml, or an address and the option preset=NAME; presets are {', '.join(presets())}.")
     if preset is not None and preset not in presets():
         raise UnknownName(f"http: unknown preset {preset!r}; {suggest(preset, presets())}")
-    path = Path(target) if target is not None else Path(str(files("rankwell.engines") / "presets" / f"{preset}.toml"))
+    path = Path(target) if target is not None else _preset_file(preset or "")
     name = str(target or preset)
     if not path.is_file():
         raise BadUsage(f"{name}: there is no such file; expected a TOML file with the request.")
     _, table = read_toml(Source(path))
-    for key in table:
-        if key not in _KEYS:
-            raise BadInput(f"{name}: unknown key {key!r}; {suggest(key, _KEYS)}")
+    _refuse_unknown(name, "", table, _KEYS)
+    for kind in _KINDS:
+        _refuse_unknown(name, f"{kind}.", table.get(kind, {}), _KEYS.difference(_KINDS, _OF_ALL_KINDS))
+    for ask in ("version", "count"):
+        _refuse_unknown(name, f"{ask}.", table.get(ask, {}), {"method", "path", "body", "value"})
     return name, table
+
+
+def _preset_file(name: str) -> Path:
+    return Path(str(files("rankwell.engines") / "presets" / f"{name}.toml"))
+
+
+def _refuse_unknown(name: str, before: str, table: Any, known: Collection[str]) -> None:
+    """Raises BadInput for a key of a table of the file that is not one of those known, and for what is no table."""
+    if not isinstance(table, Mapping):
+        raise BadInput(f"{name}: {before[:-1]} is {shown(table)}; expected a table.")
+    for key in table:
+        if key not in known:
+            raise BadInput(f"{name}: unknown key {before + str(key)!r}; {suggest(str(key), known)}")
+
+
+@cache
+def _known_rules() -> tuple[list[str], list[str]]:
+    """What the presets have of `fail_if` and `fail_reason`: for files that say nothing, as theirs may be one of these servers."""
+    tables = [read_toml(Source(_preset_file(name)))[1] for name in presets()]
+    flags, reasons = (
+        [*dict.fromkeys(text for each in tables for text in each.get(key, ()))] for key in ("fail_if", "fail_reason")
+    )
+    return flags, reasons
 
 
 def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> EngineFamily:
@@ -84,6 +112,7 @@ class _HttpEngine(Engine):
         name, table = _table(opening.target, opening.connect["preset"])
         self.request, self.kind = _request(name, table, opening.connect["kind"])
         self.metric = table.get("metric")
+        self.rules = _rules(name, self.request)
         self._secrets = opening.secrets
         for key, value in self.request["headers"].items():
             refuse_literal(key, value)
@@ -116,13 +145,19 @@ class _HttpEngine(Engine):
     def _describe(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         client = self.client()
-        for key, name in (("version", "version"), ("count", "items")):
-            ask = self.request.get(key)
-            if ask is not None:
-                path = _text(ask["path"], self.values(), quoted=True)
-                found[name] = _at(client.json(ask.get("method", "GET"), path, ask.get("body"), self.headers), ask["value"])
-        client.close()
+        try:
+            for key, name in (("version", "version"), ("count", "items")):
+                if key in self.request:
+                    found[name] = self.stated(key, partial(self._stated, client, self.request[key]))
+        finally:
+            client.close()
         return found
+
+    def _stated(self, client: HttpClient, ask: Mapping[str, Any]) -> Any:
+        path = _text(ask["path"], self.values(), quoted=True)
+        answer = client.json(_method(ask), path, _filled(ask.get("body"), self.values()), self.headers)
+        refuse_flagged(answer, self.rules)
+        return part_at(answer, ask["value"])
 
 
 def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[dict[str, Any], Kind]:
@@ -130,8 +165,11 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
     chosen = kind or table.get("kind") or next((each for each in _KINDS if each in table), None)
     if chosen in _KINDS and chosen not in table and any(each in table for each in _KINDS):
         raise BadUsage(f"{name}: there is no {chosen} search; it has {', '.join(each for each in _KINDS if each in table)}.")
-    base: dict[str, Any] = {"method": "POST", "path": "/", "headers": {}}
+    base: dict[str, Any] = {"path": "/", "headers": {}}
     merged = {**base, **table, **table.get(str(chosen), {})}
+    merged["method"] = _method(merged)
+    if merged["method"] not in _METHODS:
+        raise BadInput(f"{name}: method is {shown(merged['method'])}; expected {', '.join(_METHODS)}.")
     texts = json.dumps([merged["path"], merged.get("body")])
     vector, query = "{vector}" in texts, "{query}" in texts
     if not vector and not query:
@@ -148,12 +186,23 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
     return merged, found
 
 
+def _method(request: Mapping[str, Any]) -> Any:
+    """The method of a request: as it is written, else GET without a body, which some servers take in no other way."""
+    return request.get("method", "GET" if request.get("body") is None else "POST")
+
+
+def _rules(name: str, request: Mapping[str, Any]) -> FailureRules:
+    """The rules of a request, by default those of all presets. Raises BadInput."""
+    flags, reasons = _known_rules()
+    return read_rules(request.get("fail_if", flags), request.get("fail_reason", reasons), name)
+
+
 class _HttpSession(Session):
     def __init__(self, engine: _HttpEngine) -> None:
         super().__init__(engine)
         self._client, self._headers, self._request = engine.client(), engine.headers, engine.request
         self._values, self._own = engine.values(), dict[str, Any]()
-        self._results = _filled(engine.request["results"], self._values)
+        self._results, self._rules = _filled(engine.request["results"], self._values), engine.rules
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         vector = [] if query.vector is None else query.vector.tolist()
@@ -161,6 +210,7 @@ class _HttpSession(Session):
         path = _text(self._request["path"], values, quoted=True)
         body = self._request.get("body")
         answer = self._client.json(self._request["method"], path, None if body is None else _filled(body, values), self._headers)
+        refuse_flagged(answer, self._rules)
         return _hits(answer, self._results)
 
     def _configure(self, values: Mapping[str, Any]) -> None:
@@ -205,9 +255,12 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
         ids = _list_at(answer, results["ids"])
         scores: list[Any] | None = _list_at(answer, results["scores"]) if "scores" in results else None
     else:
-        rows = _list_at(answer, results["list"], [] if results.get("optional") else _ABSENT)
-        ids = [_at(row, results["id"]) for row in rows]
-        found: list[Any] = [_at(row, results["score"], None) for row in rows] if "score" in results else []
+        above, point, _ = results["list"].rpartition(".")
+        # Where an answer lacks more than the list, it is not one without hits.
+        may_lack = results.get("optional") and isinstance(part_at(answer, above) if point else answer, Mapping)
+        rows = _list_at(answer, results["list"], [] if may_lack else ABSENT)
+        ids = [part_at(row, results["id"]) for row in rows]
+        found: list[Any] = [part_at(row, results["score"], None) for row in rows] if "score" in results else []
         scores = None if "score" not in results or any(each is None for each in found) else found
     for each in ids:
         if not isinstance(each, (str, int)) or isinstance(each, bool) or each == "":
@@ -215,32 +268,16 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
     for each in scores or ():
         if not isinstance(each, (int, float)) or isinstance(each, bool):
             raise EngineFailure("malformed", f"a hit has the score {shown(each)}; expected a number.")
-    if scores is not None and len(scores) != len(ids):
-        raise EngineFailure("malformed", f"{len(ids)} ids and {len(scores)} scores.")
     if scores is not None and results.get("distance"):
         scores = [0 - each for each in scores]
     return EngineHits([str(each) for each in ids], scores)
 
 
-def _list_at(answer: Any, path: str, otherwise: Any = _ABSENT) -> list[Any]:
-    found = _at(answer, path, otherwise)
+def _list_at(answer: Any, path: str, otherwise: Any = ABSENT) -> list[Any]:
+    found = part_at(answer, path, otherwise)
     if not isinstance(found, list):
         raise EngineFailure("malformed", f"{path} in the answer is {shown(found)}; expected a list.")
     return found
-
-
-def _at(value: Any, path: str, otherwise: Any = _ABSENT) -> Any:
-    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where there is none."""
-    for key in path.split(".") if path else ():
-        if isinstance(value, Mapping) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
-        elif otherwise is not _ABSENT:
-            return otherwise
-        else:
-            raise EngineFailure("malformed", f"the answer has no {path}: {shown(value, 100)}")
-    return value
 
 
 ENGINES.add(

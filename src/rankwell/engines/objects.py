@@ -62,8 +62,8 @@ class EngineObject:
         object with one of the methods, a class or a function that makes one without arguments, or a function (query, k) itself.
 
         takes: the queries that are there, the preferred first: for `text` search_by_text(query, top_k), then search(query, k);
-        for `vector` similarity_search(embedding, top_k); for `id` search(id, k). Raises BadUsage where there is no such method,
-        or making the engine fails.
+        for `vector` similarity_search(embedding, top_k), alone also search(embedding, k); for `id` search(id, k). Raises BadUsage
+        where there is no such method, or making the engine fails.
         """
         found = find_engine(engine) if isinstance(engine, str) else engine
         called = name or (engine if isinstance(engine, str) else type(engine).__name__)
@@ -78,7 +78,7 @@ class EngineObject:
             caller = Caller(made, "search", "id" if "id" in takes else takes[0])
         if caller is not None:
             return cls(called, caller, id_field)
-        methods = dict.fromkeys(method for each in takes for method in _METHODS[each])
+        methods = dict.fromkeys(method for each in takes for method in _methods(each, takes))
         listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
         raise BadUsage(f"{called}: {kind_of(made)} without {listed}; give the engine such a method.")
 
@@ -91,6 +91,9 @@ class EngineObject:
         """The results in what the engine returned. Raises BadInput."""
         if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
             raise BadInput(f"{self.name} returned {kind_of(results)}; expected a list of {_EXPECTED}.")
+        if isinstance(results, Mapping):
+            # Its keys are not ids: it is an answer around the list, an error perhaps, or has no order.
+            raise BadInput(f"{self.name} returned the mapping {shown(results, 120)}; expected a list of {_EXPECTED}.")
         return [self._read(each, place) for place, each in enumerate(results, 1)]
 
     def _read(self, result: Any, place: int) -> EngineResult:
@@ -125,10 +128,15 @@ def _caller(thing: Any, takes: Sequence[Takes]) -> Caller | None:
     if caller is not None:
         return caller
     for kind in takes:
-        for name in _METHODS[kind]:
+        for name in _methods(kind, takes):
             if callable(method := getattr(thing, name, None)):
                 return Caller(method, name, kind, index_items=_index_method(thing))
     return None
+
+
+def _methods(kind: Takes, takes: Sequence[Takes]) -> tuple[str, ...]:
+    """The methods for a kind of query; `search` takes vectors where nothing else can be meant."""
+    return (*_METHODS[kind], "search") if [*takes] == ["vector"] else _METHODS[kind]
 
 
 def _index_method(thing: Any) -> Callable[[EngineItems], None] | None:

@@ -3,7 +3,7 @@
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,6 +135,7 @@ class Engine(ABC):
         self.name, self.label = opening.family.name, opening.label
         self.kind = opening.family.kinds[0]
         self.most_k: int | None = opening.family.most_k
+        self._unstated: list[str] = []
         self.dimensions: int | None = None
 
     @property
@@ -190,15 +191,28 @@ class Engine(ABC):
 
     def describe(self) -> dict[str, Any]:
         """Version, size and parameters, as JSON types and without secrets."""
+        self._unstated.clear()
         with self.guarding():
             found = self._describe()
+        notes = [*found.get("notes", ()), *self._unstated]
         connect = {each.name: self.opening.shown.get(each.name, each.default) for each in self.family.connect}
         head = {"engine": self.name, "kind": self.kind, "version": self.family.version, "items": None, "index_bytes": None}
         return (
             head
             | {"dimensions": self.dimensions, "metric": self.metric, "connect": connect, "build": dict(self.opening.build)}
             | found
+            | ({"notes": notes} if notes else {})
         )
+
+    def stated(self, name: str, ask: Callable[[], Any]) -> Any:
+        """A part of the description that a server states, or None and a note, as for a key that may only search one index."""
+        try:
+            return ask()
+        except EngineFailure as error:
+            if error.kind in ("timeout", "refused", "disconnected"):
+                raise
+            self._unstated.append(f"the {name} of the server is unknown: {self.opening.secrets.redact(error.message)}")
+            return None
 
     def check(self, queries: Iterable[EngineQuery], k: int) -> None:
         """Checks queries and k before anything is sent, and marks the queries. Raises BadInput, BadUsage that name the query."""
@@ -313,8 +327,17 @@ class Session(ABC):
             hits = self._search(query, k)
         except BaseException as error:
             raise self.engine.failure(error) from (None if self.engine.opening.secrets else error)
-        if len(hits.ids) > k:
-            raise EngineFailure("malformed", f"{self.engine.label}: {len(hits.ids)} results for k = {k}; expected at most {k}.")
+        return self._whole(hits, k)
+
+    def _whole(self, hits: EngineHits, k: int) -> EngineHits:
+        """The results. Raises EngineFailure for more than k, and for another number of scores."""
+        n, wrong = len(hits.ids), ""
+        if n > k:
+            wrong = f"{n} results for k = {k}; expected at most {k}."
+        elif hits.scores is not None and len(hits.scores) != n:
+            wrong = f"{n} ids and {len(hits.scores)} scores; expected as many."
+        if wrong:
+            raise EngineFailure("malformed", f"{self.engine.label}: {wrong}")
         return hits
 
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
@@ -323,7 +346,7 @@ class Session(ABC):
         if not self.batches or not k or not queries:
             return [self.search(query, k) for query in queries]
         with self.engine.guarding():
-            return [self.engine.scored(each) for each in self._search_batch(queries, k)]
+            return [self.engine.scored(self._whole(each, k)) for each in self._search_batch(queries, k)]
 
     def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Sets search parameters; all of them, read back. Raises BadInput for one that differs, UnknownName, BadUsage."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, Judgments
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunPlace
@@ -237,7 +238,7 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         path, part = split_part(run.place)
-        request = Request(part=part, columns=run.columns)
+        request = Request(part=part, columns=chosen_columns(run.columns, "run"))
         return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, request)]
     if run.form != "trec":
         return []

@@ -18,11 +18,13 @@ from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation import results
+from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.judged import JudgedRun, RunPlace
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
+from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.experiments.fusion.trials import only_queries
-from rankwell.io.files import judgments_file, read_judgments
+from rankwell.io.files import find_judgments, judgments_file, read_judgments
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of, unchanged
@@ -30,7 +32,7 @@ from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, notes_on_ids, read_truth
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, item_columns, query_columns, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
 from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
 from rankwell.tasks.retrieve.options import RetrieveOptions
@@ -85,13 +87,21 @@ class RetrieveEvaluation:
             raise BadUsage(f"-m {names[0]} needs judgments; give {flag('--qrels')}.")
         self.measures: tuple[LabelledMeasure, ...] = ()
         self.judgments: Judgments | None = None
+        self._all_judgments: Judgments | None = None
         if self.options.qrels is not None:
             self.measures = choose_measures(names, self.convention)
             check_views((each.measure for each in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
 
     def _read_judgments(self) -> Judgments:
-        judgments = read_judgments(judgments_file(self.options.qrels)).flat
+        place = judgments_file(self.options.qrels)
+        found = find_judgments(place)
+        self._all_judgments = judgments = found.table.flat
+        self.notes += [
+            *self.convention.notes,
+            *([f"judgments: {place}"] if place is not self.options.qrels else []),
+            *found.notes,
+        ]
         known = set(self.inputs.queries.ids)
         kept = [query for query in judgments.queries if query in known]
         if not kept:
@@ -140,8 +150,8 @@ class RetrieveEvaluation:
             notes=tuple(dict.fromkeys(notes)),
             sources=unchanged(sources_of({name: place for name in _FILES if (place := getattr(self.options, name)) is not None})),
             details=detail_columns(iter(parts), states=None if self.judgments is not None else COMPLETE) if parts else None,
-            queries=_query_columns(self.inputs),
-            items=_item_columns(self.inputs),
+            queries=query_columns(self.inputs),
+            items=item_columns(self.inputs),
             tables=_tables(measured, names, chosen),
             intervals=self.options.intervals,
             seed=self.options.seed,
@@ -185,22 +195,34 @@ class RetrieveEvaluation:
                 return
             pairs = zip(self.inputs.queries.ids, truth.lists, strict=True)
             judgments = read_judgments({query: list(each.items) for query, each in pairs if each.items}).flat
-        hits = hits_of_ranking(self.ranking(measured, place), judgments, ties="input", keep=DETAIL_DEPTH)
+        ranking = self.ranking(measured, place)
+        hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
         view = JudgedRankings.join(judgments, hits)
         yield name, details_of(judgments, hits, view.resolve("input")), None
         if self.judgments is None:
             return
         run = JudgedRun(name=name, view=view, ties="input")
-        bare = view.n_relevant(1) == 0
+        bare = view.n_relevant(lowest_relevant(self.measures)) == 0
         counted = counted_queries(view.queries, bare, self.convention.no_relevant, refuse=lambda query, _: f"{query!r} has none.")
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
+        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking"))
         builder.add(run, self.measures, counted)
+        builder.notes += run_notes(run, self.measures, counted, self.convention)
         builder.counts[name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_MISSING: int((~view.present).sum()),
             results.QUERIES_WITHOUT_RELEVANT: int(bare.sum()),
         }
+
+    def _mistakes(self, run: RunPlace) -> list[str]:
+        """The notes of `evaluate` on the run; by all judgments where some of their ids may be those asked in another notation."""
+        judgments = self.judgments
+        if run.hits.unknown and self._all_judgments is not None:
+            judgments = self._all_judgments
+            run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
+        rel = lowest_relevant(self.measures)
+        return [] if judgments is None else mistake_notes(run, judgments, rel=rel, ties="input", queries="both")
 
     def _recall_values(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[Values]:
         ids = tuple(self.inputs.queries.ids)
@@ -347,23 +369,6 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
 
 def _rises(scores: Sequence[int | float] | None) -> bool:
     return scores is not None and any(other > one for one, other in pairwise(scores))
-
-
-def _query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
-    ids, known = list(inputs.queries.ids), inputs.queries
-    names = dict.fromkeys(name for own in known.attributes.values() for name in own if name not in ("query", "text"))
-    further = {name: [known.attributes.get(query, {}).get(name) for query in ids] for name in names}
-    return {"query": ids, "text": list(known.texts) if known.texts is not None else [None] * len(ids)} | further
-
-
-def _item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:
-    items = inputs.items
-    if items is None or items.texts is None:
-        return None
-    return {"item": list(items.ids), "of": [None] * len(items.ids), "text": [text[:_SNIPPET] for text in items.texts]}
-
-
-_SNIPPET = 500
 
 
 def describe_engine(measured: Measurement) -> dict[str, Any]:

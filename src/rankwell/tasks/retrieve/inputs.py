@@ -137,3 +137,22 @@ def _read_texts(place: Any) -> Texts:
     if isinstance(place, Sequence) and not isinstance(place, (str, bytes)):
         place = {str(row): text for row, text in enumerate(place)}
     return read_texts(place)
+
+
+_SNIPPET = 500
+
+
+def query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
+    """The columns of queries.parquet: every query with its text and the other columns of the file."""
+    ids, known = list(inputs.queries.ids), inputs.queries
+    names = dict.fromkeys(name for own in known.attributes.values() for name in own if name not in ("query", "text"))
+    further = {name: [known.attributes.get(query, {}).get(name) for query in ids] for name in names}
+    return {"query": ids, "text": list(known.texts) if known.texts is not None else [None] * len(ids)} | further
+
+
+def item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:
+    """The columns of the items with the beginnings of their texts; None where they have no texts."""
+    items = inputs.items
+    if items is None or items.texts is None:
+        return None
+    return {"item": list(items.ids), "of": [None] * len(items.ids), "text": [text[:_SNIPPET] for text in items.texts]}

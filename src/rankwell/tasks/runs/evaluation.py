@@ -23,8 +23,10 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
+from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
+from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
@@ -183,7 +185,7 @@ class _RunEvaluation:
         self.details: dict[str, Details] = {}
         self.abstention = AbstentionRows([], {}, [], [])
         self._left_out: dict[str, dict[str, list[str]]] = {}
-        self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
+        self._lowest = lowest_relevant(measures)
 
     def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
@@ -211,15 +213,13 @@ class _RunEvaluation:
 
     def mistakes(self, place: RunPlace, source: Source | None, options: RunOptions) -> list[str]:
         """The probable mistakes in the judgments and in one run. source: the run's, where it is a file."""
-        flat, lines = self.truth.flat, source if place.form == "trec" else None
-        if not isinstance(self.truth.table, Judgments) or not is_suspicious(flat, place, rel=self._lowest, lines=lines):
+        if not isinstance(self.truth.table, Judgments):
             return []
-        from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
-        from rankwell.evaluation.notations import Gauge
-
+        rules = self.rules
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, place=place, request=self.request(options)))
-        own = run_mistakes(place, flat, rel=self._lowest, ties=self.rules.ties, queries=self.rules.queries, gauge=gauge)
-        return [each.sentence for each in (*judgment_mistakes(flat, self._lowest), *own)]
+        return mistake_notes(
+            place, self.truth.flat, source, rel=self._lowest, ties=rules.ties, queries=rules.queries, gauge=gauge
+        )
 
     def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""

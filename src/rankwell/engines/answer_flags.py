@@ -1,0 +1,140 @@
+"""Flags by which a server says that its answer is not whole: conditions on parts of the answer, and the failure they make."""
+
+import json
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from rankwell.engines import EngineFailure
+from rankwell.errors import BadInput, shown
+
+ABSENT = object()
+_LONGEST = 300
+_PATH = r"[^\s.<>=!\"'{}]+(?:\.[^\s.<>=!\"'{}]+)*"
+_CONDITION = re.compile(rf"\s*({_PATH})\s*(?:(<=|>=|==|!=|<|>)\s*(\S.*?)\s*)?")
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+class _Path(NamedTuple):
+    path: str
+
+
+class Flag(NamedTuple):
+    """A condition on a part of an answer. compare: by its name; None where the part is to be neither false, 0 nor empty."""
+
+    path: str
+    compare: str | None = None
+    value: Any = None
+
+
+class FailureRules(NamedTuple):
+    """The flags that make an answer a failure, and the parts of it that say why."""
+
+    flags: Sequence[Flag]
+    reasons: Sequence[str]
+
+
+ALWAYS = FailureRules((Flag("error"), Flag("errors")), ("message",))
+"""The rules for every answer, whatever a file says."""
+
+
+def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
+    """The rules of a file. Raises BadInput for what is no list of texts, no path and no comparison."""
+    for key, listed in (("fail_if", fail_if), ("fail_reason", fail_reason)):
+        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnknownVariableType]
+            raise BadInput(f"{name}: {key} is {shown(listed)}; expected a list of strings.")
+    for path in fail_reason:
+        if not re.fullmatch(_PATH, path):
+            raise BadInput(f"{name}: fail_reason has {path!r}; expected a path such as error.message.")
+    return FailureRules([_flag(text, name) for text in fail_if], fail_reason)
+
+
+def _flag(text: str, name: str) -> Flag:
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        expected = f"expected a path such as timed_out, or a path, one of {' '.join(_COMPARISONS)}, and a value"
+        raise BadInput(f"{name}: fail_if has {text!r}; {expected}, as in _shards.failed > 0.")
+    path, compare, written = found.groups()
+    if compare is None:
+        return Flag(path)
+    try:
+        value = json.loads(written, parse_constant=_no_constant)
+    except ValueError:
+        # A word without a point would be a text without its quotation marks, or True for true.
+        if "." not in written or not re.fullmatch(_PATH, written):
+            expected = 'a number, true, false, null, "text" in quotation marks, or a path with a point'
+            raise BadInput(f"{name}: fail_if has {text!r}; {written} is not {expected}.") from None
+        value = _Path(written)
+    if compare not in ("==", "!=") and not (isinstance(value, _Path) or _is_number(value)):
+        raise BadInput(f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for other values.")
+    return Flag(path, compare, value)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def refuse_flagged(answer: Any, rules: FailureRules) -> None:
+    """Raises EngineFailure with the flags that an answer has, their values, and the reasons that it gives."""
+    held = [text for flag in rules.flags if (text := _said(answer, flag))]
+    if held:
+        found = [(path, part_at(answer, path, None)) for path in rules.reasons]
+        why = [f"{path}: {_text(value)}" for path, value in found if value]
+        raise EngineFailure("error", f"the engine flags its answer: {'; '.join([*held, *why])}.")
+
+
+def _said(answer: Any, flag: Flag) -> str:
+    """What the answer says, where the flag holds; parts that are absent say nothing."""
+    value = _part(answer, flag.path)
+    if value is ABSENT or (flag.compare is None and not value):
+        return ""
+    said = f"{flag.path} is {_text(value)}"
+    if flag.compare is None:
+        return said
+    other = flag.value
+    if isinstance(other, _Path):
+        other = _part(answer, other.path)
+        if other is ABSENT:
+            return ""
+        said += f" and {flag.value.path} is {_text(other)}"
+    if flag.compare in ("==", "!="):
+        # In Python true equals 1.
+        is_equal = value == other and (_is_number(value) == _is_number(other))
+        return said if is_equal == (flag.compare == "==") else ""
+    if not (_is_number(value) and _is_number(other)):
+        raise EngineFailure("malformed", f"fail_if compares numbers with {flag.compare}, but {said}.")
+    return said if _COMPARISONS[flag.compare](value, other) else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    """A value as JSON writes it, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def part_at(answer: Any, path: str, otherwise: Any = ABSENT) -> Any:
+    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where nothing is there instead."""
+    value = _part(answer, path)
+    if value is not ABSENT:
+        return value
+    if otherwise is ABSENT:
+        raise EngineFailure("malformed", f"the answer has no {path}: {shown(answer, 100)}")
+    return otherwise
+
+
+def _part(value: Any, path: str) -> Any:
+    for key in path.split(".") if path else ():
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):  # pyright: ignore[reportUnknownArgumentType]
+            value = value[int(key)]
+        else:
+            return ABSENT
+    return value

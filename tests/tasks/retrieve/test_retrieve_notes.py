@@ -1,0 +1,72 @@
+"""Notes of `retrieve` on quality are those of `evaluate` on the same lists."""
+
+from typing import Any
+
+import pytest
+
+import rankwell as rw
+
+QUERIES = {f"Q{row}": f"text {row}" for row in range(12)}
+JUDGED = {query: {f"D{query[1:]}a": 2, f"D{query[1:]}b": 1, f"D{query[1:]}c": 0} for query in QUERIES}
+
+
+def run_of(pattern: str) -> dict[str, list[tuple[str, float]]]:
+    """A run of three items a query, by a pattern of the query's number and the item's letter."""
+    return {
+        query: [(pattern.format(number=query[1:], letter=letter), 3.0 - place) for place, letter in enumerate("cab")]
+        for query in QUERIES
+    }
+
+
+WORLDS: dict[str, tuple[Any, Any, Any]] = {
+    "foreign ids": (JUDGED, run_of("x{number}-{letter}"), ["nDCG@10"]),
+    "another notation of items": (JUDGED, run_of("d{number}{letter}"), ["nDCG@10", "RR"]),
+    "unjudged items": (
+        JUDGED,
+        {q: [(f"u{q}", 9.0), *found] for q, found in run_of("D{number}{letter}").items()},
+        ["P@2", "RR@3"],
+    ),
+    "nothing relevant for a measure": (JUDGED, run_of("D{number}{letter}"), ["P(rel=3)@2", "nDCG@10"]),
+    "a measure without bounds": (JUDGED, run_of("D{number}{letter}"), ["RBP", "AP"]),
+    "nothing wrong": (JUDGED, run_of("D{number}{letter}"), ["nDCG@3"]),
+}
+
+
+def said_of(evaluated: Any) -> list[str]:
+    """The notes on the run, without that on the default convention, which names the order of ties of runs."""
+    return [note for note in evaluated.notes if not note.startswith("convention rankwell, the default")]
+
+
+NOTED = ("foreign ids", "another notation of items", "unjudged items")
+"""The worlds about which there is something to say."""
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_all_notes_of_evaluate_are_those_of_retrieve(world: str):
+    judged, run, measures = WORLDS[world]
+    number = {text: query for query, text in QUERIES.items()}
+
+    def search(query: str, k: int) -> list[tuple[str, float]]:
+        return run[number[query]][:k]
+
+    asked = rw.retrieve(search, QUERIES, qrels=judged, measures=measures, rounds=1)
+
+    name = "object"
+    scores = {query: dict(found) for query, found in run.items()}
+    evaluated = rw.evaluate(judged, {name: scores}, measures, ties="input")
+    expected = said_of(evaluated)
+    assert [note for note in asked.notes if note in expected] == expected
+    assert [asked[measure] for measure in measures] == [evaluated[measure] for measure in measures]
+    assert bool(expected) == (world in NOTED)
+
+
+def test_query_ids_in_two_notations_are_named():
+    judged = {query.lower() if row < 4 else query: grades for row, (query, grades) in enumerate(JUDGED.items())}
+    run = run_of("D{number}{letter}")
+
+    asked = rw.retrieve(lambda text, k: run[f"Q{text.split()[1]}"][:k], QUERIES, qrels=judged, measures="RR", rounds=1)
+
+    name = "object"
+    evaluated = rw.evaluate(judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both")
+    assert any("differences of case" in note for note in evaluated.notes)
+    assert set(said_of(evaluated)) <= set(asked.notes)
