@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
 from rankwell.evaluation.judged import RunPlace
@@ -254,10 +255,8 @@ def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         from rankwell.io.column_tables import first_rows
 
-        return [
-            (query, item)
-            for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, Request(part=part, columns=run.columns))
-        ]
+        request = Request(part=part, columns=chosen_columns(run.columns, "run"))
+        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, request)]
     ranking = whole_run(run) if _size(run.place) <= _BLOCK * _BLOCKS else None
     return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
 

@@ -206,7 +206,7 @@ class RetrieveEvaluation:
         counted = counted_queries(view.queries, bare, self.convention.no_relevant, refuse=lambda query, _: f"{query!r} has none.")
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
-        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking"))
+        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking", ranking=ranking))
         builder.add(run, self.measures, counted)
         builder.notes += run_notes(run, self.measures, counted, self.convention)
         builder.counts[name] = {
