@@ -114,7 +114,7 @@ def test_an_older_time_does_not_hide_a_change(tmp_path: Path):
             source.refuse_changed()
 
 
-def test_what_a_command_itself_has_written_is_no_change(tmp_path: Path):
+def test_what_a_command_itself_has_written_has_not_changed(tmp_path: Path):
     path = tmp_path / "out"
     path.write_bytes(b"one")
     with reading():
@@ -184,7 +184,7 @@ DRAFTS = (".run.0123abcd-4194303.a_b0cdef", ".run.tsv.0123abcd-4194303.a_b0cdef.
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_a_draft_is_no_input(name: str, tmp_path: Path):
+def test_a_draft_is_not_an_input(name: str, tmp_path: Path):
     (tmp_path / name).write_text("q1 Q0 d1 1 2.0 r\n")
 
     with pytest.raises(BadInput, match="is a draft of rankwell"):
@@ -202,7 +202,7 @@ def test_a_draft_of_today_has_such_a_name(tmp_path: Path):
             Source(copy)
 
 
-def test_the_draft_of_a_folder_is_no_result_and_no_run(tmp_path: Path):
+def test_the_draft_of_a_folder_is_neither_a_result_nor_a_run(tmp_path: Path):
     rw.evaluate({"q1": {"d1": 1}}, {"run": {"q1": {"d1": 1.0}}}, "RR").save(tmp_path / "out", charts=False)
     (tmp_path / "out").rename(tmp_path / ".rankwell-draft")
 

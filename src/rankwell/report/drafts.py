@@ -1,17 +1,18 @@
 """Result folders while they are written: one process at a time, all files in a draft first, the manifest last."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import may_overwrite, overwriting
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, flag, printable
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
@@ -28,8 +29,16 @@ _OWN = re.compile(
 )
 """The names of files that rankwell writes into folders of results; it removes no others."""
 
-_OPEN: dict[Path, dict[str, str]] = {}
-"""The folders that are being written, by the thread that has their lock, with the files of the earlier result."""
+
+class _Earlier(NamedTuple):
+    """The result that a folder had: its files with their digests, and its manifest, None where none was finished."""
+
+    files: Mapping[str, str]
+    result: Mapping[str, Any] | None = None
+
+
+_OPEN: dict[Path, _Earlier] = {}
+"""The folders that are being written, by the thread that has their lock, with the earlier result."""
 
 
 @contextmanager
@@ -74,13 +83,14 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             if file and place in file.parents and _OWN.fullmatch(file.relative_to(place).as_posix()):
                 raise BadUsage(f"{each.name} is an input of this command, and {directory} the folder to write; name another.")
         refuse_unclaimed(directory, growing)
-        _OPEN[place] = earlier = _earlier(directory, growing)
         manifest = directory / MANIFEST
         before = manifest.read_bytes() if manifest.exists() else b""
+        files = _earlier(directory, growing)
+        _OPEN[place] = earlier = _Earlier(files, _finished(directory) if files else None)
         marked = b""
         try:
             shutil.rmtree(draft, ignore_errors=True)
-            write_manifest(directory, {"unfinished": True}, earlier)
+            write_manifest(directory, {"unfinished": True}, files)
             marked = manifest.read_bytes()
             draft.mkdir()
             with drafted(draft):
@@ -126,14 +136,16 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
     Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their place that another program wrote.
     """
     earlier, draft = _OPEN[directory.resolve()], directory / DRAFT_FOLDER
+    if earlier.result is not None and not may_overwrite():
+        refuse_other_result(directory, earlier.result, plain(manifest))
     names = {path.relative_to(draft).as_posix(): path for path in paths}
     written = dict(zip(names, in_threads(digest_of, list(names.values())), strict=True))
     targets = {name: directory / name for name in names}
     for name, target in targets.items():
         refuse_blocked(target)
-        if name not in earlier and target.is_file() and digest_of(target) != written[name]:
+        if name not in earlier.files and target.is_file() and digest_of(target) != written[name]:
             _refuse(target)
-    write_manifest(directory, {"unfinished": True, "written": written}, earlier)
+    write_manifest(directory, {"unfinished": True, "written": written}, earlier.files)
     for name, target in targets.items():
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_symlink():
@@ -142,10 +154,41 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
         else:
             names[name].replace(target)
         forget(target)
-    _remove(directory, {name: digest for name, digest in earlier.items() if name not in names})
+    _remove(directory, {name: digest for name, digest in earlier.files.items() if name not in names})
     write_manifest(directory, manifest, written)
-    _OPEN[directory.resolve()] = written
+    _OPEN[directory.resolve()] = _Earlier(written)
     return [*targets.values(), directory / MANIFEST]
+
+
+def _finished(directory: Path) -> Mapping[str, Any] | None:
+    """The manifest of a folder whose last result was finished."""
+    manifest = read_manifest(directory)
+    return None if manifest is None or "unfinished" in manifest.content else manifest.content
+
+
+def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Raises BadUsage where a manifest is of other inputs, by their places, or other settings than the one to be written."""
+    old, new = _identity(before), _identity(after)
+    other = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    if other:
+        there, now = (printable(each.get(other[0], "none"))[:80] for each in (old, new))
+        what = f"{directory} holds other results ({other[0]}: {there} there, {now} now)"
+        raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
+
+
+def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """What the same command writes again, whatever its inputs hold: their places, the runs, the measures and the settings."""
+    rules: Mapping[str, Any] = manifest.get("rules") or {}
+    inputs: Mapping[str, Any] = manifest.get("inputs") or {}
+    files = {f"input {name}": _place(each.get("file", "")) for name, each in inputs.items() if isinstance(each, Mapping)}
+    named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
+    names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
+    settings = {name: str(each) for name, each in rules.items() if name != "version" and isinstance(each, str | int | float)}
+    return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
+
+
+def _place(name: str) -> str:
+    return name if "://" in name else os.path.abspath(name)  # noqa: PTH100 - a link is the place that was named
 
 
 def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from rankwell.errors import BadInput, naming
 
-_MOST_UNPACKED, _RATIO = 1 << 28, 200
+_MOST_UNPACKED, _RATIO = 1 << 25, 200
 _PIECE = 1 << 12
 
 

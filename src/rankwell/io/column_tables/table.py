@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,8 +21,8 @@ from rankwell.io.column_tables.plain_files import on_disk, plain_path
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
-_LONGEST_ROW = 1 << 28
-"""Bytes of the longest line or object that is read."""
+_LONGEST_ROW, _MOST_COLUMNS = 1 << 28, 10_000
+"""Bytes of the longest line or object that is read, and the number of columns of the widest table."""
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
@@ -68,7 +69,6 @@ def _glimpse(path: Path, *_: int) -> Glimpse:
 
 def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
-    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
     nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
     own, below = list[str](), 0
     # Every node comes before its children.
@@ -76,7 +76,8 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
         if below == 0:
             own.append(name)
         below = max(0, below - 1) + (children or 0)
-    refuse_double(own)
+    refuse_names(own)
+    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
     types = {name: row[1] for name, row in zip(own, described, strict=True)}
     names = {name: row[0] for name, row in zip(own, described, strict=True)}
     score = next((name for name in types if name.lower() == "score"), None)
@@ -84,10 +85,11 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
 
 
-def refuse_double(names: Sequence[str]) -> None:
-    """Raises BadInput for a name that two columns have."""
-    double = next((name for name, number in Counter(names).items() if number > 1), None)
-    if double is not None:
+def refuse_names(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
+    if len(names) > _MOST_COLUMNS:
+        raise BadInput(f"{len(names)} columns; at most {_MOST_COLUMNS} are read: keep those of queries, items and values.")
+    if double := next((name for name, number in Counter(names).items() if number > 1), ""):
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
 
 
@@ -110,23 +112,21 @@ class Dialect:
         if self.name == "parquet":
             return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
         if self.name == "jsonl":
-            return list(dict.fromkeys(key for record in records(head) for key in record))
+            return list(dict.fromkeys(chain.from_iterable(records(head))))
         return _split(head, self.delimiter(head))[0] if head.lines else []
 
     def delimiter(self, head: Head) -> str:
         """The delimiter that makes most known names of the first line, and of those most names."""
 
-        def _names(delimiter: str) -> tuple[int, int]:
-            own = _split(head, delimiter)[0]
-            return known_columns(own), len(own)
-
-        return max(self.delimiters, key=_names) if head.lines else ""
+        firsts = {delimiter: _split(head, delimiter)[0] for delimiter in self.delimiters if head.lines}
+        return max(firsts, key=lambda each: (known_columns(firsts[each]), len(firsts[each])), default="")
 
     def sniff(self, head: Head, holds: Holds) -> float:
         """Confidence that a file is a table of this kind that holds the expected data."""
         if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self.names(head)
+        names = names[:100] if len(names) > _MOST_COLUMNS else names  # `refuse_names` refuses so many
         return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
 
     def split(self, head: Head) -> list[list[str]]:
@@ -209,9 +209,9 @@ class ColumnTable:
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
+        refuse_names(names)
         if not names:
             raise BadInput("no record has a key; expected columns.")
-        refuse_double(names)
         if odd := next((name for name in names if re.search("[\ud800-\udfff]", name)), None):
             raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
         kind = "JSON" if dialect.name == "jsonl" else "VARCHAR"
@@ -219,7 +219,7 @@ class ColumnTable:
         # DuckDB takes names that differ in case alone for one; those of JSON are keys.
         self._names = {name: name if kind == "JSON" else f"c{place}" for place, name in enumerate(names)}
         if kind == "JSON":
-            refuse_double([name.lower() for name in names])
+            refuse_names([name.lower() for name in names])
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
             options = f"format='{form}', records=true, columns={columns}, maximum_object_size={_LONGEST_ROW}"
