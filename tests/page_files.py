@@ -226,7 +226,7 @@ def study(folder: Path) -> None:
     studies.write_world(folder)
     for old, new in (("a", "bm25"), ("b", "dense")):
         shutil.move(folder / f"{old}.run", folder / f"{new}.run")
-    write(folder, {"my_module.py": GRADER})
+    write(folder, {"my_judge.py": GRADER})
     studies.pool_study(folder, "bm25", "dense")
     finish_batch(folder)
 

@@ -134,6 +134,10 @@ class TieRefused(BadInput):
     """Items with equal scores where the tie rule `error` forbids them."""
 
 
+class RankwellWarning(UserWarning):
+    """A warning that the command line shows as one sentence."""
+
+
 class BadUsage(RankwellError):
     """Options or arguments that cannot be understood or do not go together."""
 

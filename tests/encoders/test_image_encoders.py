@@ -427,7 +427,7 @@ def test_anything_but_a_network_of_torch_is_refused(photos, tiny):
     for model, wanted in (
         (f"torch:{tiny[0]}:wrong", "without arguments"),
         ("torch:json:dumps", "without arguments"),
-        ("torch:json", "module:object"),
+        ("torch:json", "package.module:OBJECT"),
     ):
         with pytest.raises(BadUsage, match=wanted):
             load_image_encoder(model)

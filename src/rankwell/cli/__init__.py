@@ -20,6 +20,7 @@ _WIDE = 70
 def script() -> None:
     """The process `rankwell`: runs the command and leaves at once."""
     startup.leave_working_directory()
+    startup.share_arenas()
     try:
         startup.collect_garbage_rarely()
         startup.start_one_thread(sys.argv[1:])
@@ -92,16 +93,22 @@ def _dispatch(arguments: list[str]) -> int:
         _say(f"rankwell: {_one_line(error.filename or 'output')}: {error.strerror or error}.")
         return 2
     except MemoryError:
-        _say("rankwell: out of memory.")
-        return 3
+        return _out_of_memory()
     except Exception as error:
         if str(error) == "Query interrupted":
             # What DuckDB makes of Ctrl-C.
             raise KeyboardInterrupt from error
+        if str(error) == "can't start new thread":
+            return _out_of_memory()
         import traceback
 
         _say(traceback.format_exc() + "rankwell: internal error; please report it with the lines above.", fold=False)
         return 3
+
+
+def _out_of_memory() -> int:
+    _say("rankwell: out of memory.")
+    return 3
 
 
 def _run(arguments: list[str]) -> int:
@@ -171,7 +178,10 @@ def _run_command(arguments: list[str]) -> int:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
-    with reading(), overwriting(allowed, keeping=bool(files)), _Bars() as bars:
+    import warnings
+
+    with reading(), overwriting(allowed, keeping=bool(files)), warnings.catch_warnings(), _Bars() as bars:
+        warnings.showwarning = _show_warning
         if "progress" in command.__annotations__:
             named["progress"] = bars if sys.stderr.isatty() else None
         output: Any = command(*places, **named)
@@ -191,6 +201,16 @@ def _run_command(arguments: list[str]) -> int:
             text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
         sys.stdout.write(text)
     return output.exit_code
+
+
+def _show_warning(message: "Warning | str", category: type[Warning], *where: "Any") -> None:
+    """A warning of rankwell as a sentence, that of a library as Python shows it."""
+    import warnings
+
+    from rankwell.errors import RankwellWarning
+
+    is_own = issubclass(category, RankwellWarning)
+    _say(f"rankwell: {_one_line(message)}" if is_own else warnings.formatwarning(message, category, *where[:2]).rstrip())
 
 
 def _one_line(message: object) -> str:

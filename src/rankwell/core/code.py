@@ -158,7 +158,7 @@ def _of_file(path: Path) -> ModuleType:
         if name in sys.modules:
             return sys.modules[name]
         module = sys.modules[name] = ModuleType(name)
-        module.__file__ = str(path)
+        module.__file__, module.__package__ = str(path), ""
         setattr(module, _ORIGIN, f"{path.name} sha256:{hashlib.sha256(content).hexdigest()}")
         try:
             exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - the user names this file to run it

@@ -21,6 +21,26 @@ def leave_working_directory() -> None:
         del sys.path[0]
 
 
+_ARENA_MAX = -8
+"""M_ARENA_MAX of mallopt(3)."""
+
+
+def share_arenas() -> None:
+    """Lets the threads of a process with little address space share one arena of glibc's malloc: others reserve 64 MB each."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:
+        return
+    import contextlib
+    import ctypes
+
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # of processes that this one starts
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
 def collect_garbage_rarely() -> None:
     """Raises the garbage collector's threshold: a short process spends a tenth of its time on garbage. Saves 12 ms."""
     import gc

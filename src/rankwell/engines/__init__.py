@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from rankwell.core.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
 from rankwell.core.code import load_anything
@@ -62,6 +63,7 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
             refuse_literal(name, value)
     expanded = {name: secrets.expand(value) if isinstance(value, str) else value for name, value in given.items()}
     values = family.read(expanded)
+    _refuse_broken(values.get("url"))
     parts = [
         {each.name: values.get(each.name, each.default) for each in known}
         for known in (family.connect, family.build, family.search)
@@ -73,6 +75,15 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
         return family.open(opening)
     except EngineFailure as error:
         raise EngineFailure(error.kind, secrets.redact(error.message)) from (None if secrets else error)
+
+
+def _refuse_broken(url: Any) -> None:
+    """Raises BadUsage for an address that libraries would fail at."""
+    try:
+        if isinstance(url, str):
+            urlsplit(url).port  # noqa: B018 - raises ValueError
+    except ValueError as error:
+        raise BadUsage(f"url: {error}; expected http://HOST:PORT or https://HOST:PORT.") from error
 
 
 def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:

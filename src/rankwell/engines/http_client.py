@@ -29,12 +29,12 @@ class HttpClient:
     """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout: seconds for each answer."""
 
     def __init__(self, url: str, timeout: float) -> None:
-        parts = urlsplit(url)
         try:
+            parts = urlsplit(url)
             port = parts.port
         except ValueError:
-            port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadUsage("url: expected http://HOST:PORT or https://HOST:PORT.")
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._connection, self._timeout, self._prefix = (

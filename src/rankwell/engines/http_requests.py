@@ -124,7 +124,10 @@ class _HttpEngine(Engine):
             self.opening = replace(opening, shown={**opening.shown, "url": written})
         if not self.url:
             raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
-        password = urlsplit(self.url).password
+        try:
+            password = urlsplit(self.url).password
+        except ValueError:  # the client refuses it
+            password = None
         if password:
             self._secrets.hide(password, "${…}")
         self.headers = {key: opening.secrets.expand(value) for key, value in self.request["headers"].items()}

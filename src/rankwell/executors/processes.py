@@ -44,8 +44,9 @@ class _Worker:
         threading.Thread(target=self._read, args=(answers,), daemon=True).start()
 
     def _read(self, answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
-        for line in self._process.stdout or ():
-            answers.put((self, line))
+        with suppress(ValueError):  # closed by `end`
+            for line in self._process.stdout or ():
+                answers.put((self, line))
         answers.put((self, ""))
 
     def send(self, place: int, function: str, argument: str) -> None:

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput
 from rankwell.io import connected
 from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
 from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
-from rankwell.report.charts import CHARTS, ChartData, write_chart
+from rankwell.report.charts import CHARTS, ChartData, write_charts
 from rankwell.report.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
 
@@ -100,7 +100,7 @@ def write_folder(
         if charts:
             data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
             drawn = {name: CHARTS[name](data) for name in CHARTS}
-            paths += [path for name, spec in drawn.items() if spec is not None for path in write_chart(draft, name, spec)]
+            paths += write_charts(draft, {name: spec for name, spec in drawn.items() if spec is not None})
         return publish(directory, content.manifest, [*paths, *others])
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
-_REMOTE = ("s3:", "gs:", "az:", "hf:")
+_REMOTE = ("s3:", "gs:", "az:", "hf:", "http:", "https:")
 DRAFT_FOLDER = ".rankwell-draft"
 """The name of the folder, inside that of a result, to which its files are written first."""
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL)
@@ -193,6 +193,26 @@ def _scratch() -> "TemporaryDirectory[str]":
 def scratch() -> Path:
     """A folder for files of this process alone, in the system's folder of temporary files; removed when the process ends."""
     return Path(_scratch().name)
+
+
+def utf8_path(path: Path) -> Path:
+    """The path, or a link to it for libraries that take UTF-8 alone. Raises BadInput where there can be none."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        from hashlib import sha256
+
+        link = (
+            scratch() / f"{sha256(os.fsencode(path.absolute())).hexdigest()[:32]}{path.suffix if path.suffix.isascii() else ''}"
+        )
+        try:
+            link.unlink(missing_ok=True)
+            link.symlink_to(path.absolute())
+            str(link).encode()
+        except (OSError, UnicodeEncodeError):
+            raise BadInput(f"{path}: the name is not UTF-8; rename the file or its folder.") from error
+        return link
+    return path
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -1,5 +1,6 @@
 """Places of bytes: ids, sources that may be compressed or standard input, their first bytes, content hashes."""
 
+import errno
 import io
 import os
 import re
@@ -139,7 +140,7 @@ class Source:
     @cached_property
     def compression(self) -> str:
         """`gzip`, `zstd` or the empty text."""
-        with self._raw(begin=True) as stream:
+        with self._raw(begin=True) as stream, self._reading():
             first = stream.read(4)
         return "gzip" if first[:2] == _GZIP else "zstd" if first == _ZSTD else ""
 
@@ -182,8 +183,19 @@ class Source:
             yield stream
 
     @contextmanager
+    def _reading(self) -> Generator[None]:
+        """A block that reads. Raises BadInput where the system cannot, as of a damaged disk or of `/proc/self/mem`."""
+        try:
+            yield
+        except OSError as error:
+            # What is written in the same block has other reasons to fail.
+            if error.errno == errno.EIO and error.filename is None:
+                raise BadInput(f"{self.name} cannot be read ({error.strerror}); name another file, or a copy.") from error
+            raise
+
+    @contextmanager
     def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
-        with self._raw(begin=begin) as raw:
+        with self._raw(begin=begin) as raw, self._reading():
             if self.compression == "gzip":
                 # These modules, and those for writing below, are loaded when they are needed: a small plain file is read sooner.
                 import gzip
@@ -260,6 +272,9 @@ def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:
+        if path.parts[:1] in (("http:",), ("https:",)):
+            url = f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
+            raise BadInput(f"{url}: nothing is read from the web; download it, and name the file.") from error
         raise BadInput(f"{path}: no such file.") from error
     except (OSError, ValueError) as error:
         name = str(path) if len(str(path)) <= 255 else f"{str(path)[:80]}…"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from rankwell.errors import BadInput, BadUsage, flag, kind_of
+from rankwell.store import utf8_path
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
@@ -282,8 +283,9 @@ def quoted(name: str) -> str:
 
 
 def sql_text(content: Path | str) -> str:
-    """A text as an SQL literal."""
-    return "'" + str(content).replace("'", "''") + "'"
+    """A text as an SQL literal, or a path that DuckDB can open."""
+    text = str(utf8_path(content) if isinstance(content, Path) else content)
+    return "'" + text.replace("'", "''") + "'"
 
 
 def unwritable(what: str, error: Exception) -> BadInput:
@@ -296,6 +298,7 @@ def unwritable(what: str, error: Exception) -> BadInput:
 def parquet(path: Path | str, *, numbered: bool = False) -> str:
     """The rows of one Parquet file; no column comes from the names of its folders. numbered: with `file_row_number`."""
     # Brackets and stars in a path would be a pattern of files.
-    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    name = str(utf8_path(path) if isinstance(path, Path) else path)
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
     number = "file_row_number=true, " if numbered else ""
     return f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"

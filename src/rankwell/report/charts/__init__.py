@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Values, figure
 from rankwell.report import Row, visible
+from rankwell.report.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
 
 
@@ -41,16 +42,28 @@ class Picture(NamedTuple):
 
 def draw(spec: dict[str, Any]) -> Picture:
     """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes."""
-    import vl_convert
-
-    return Picture(vl_convert.vegalite_to_png(spec, scale=2), vl_convert.vegalite_to_svg(spec))
+    return _draw([spec])[0]
 
 
-def write_chart(folder: Path, name: str, spec: dict[str, Any]) -> list[Path]:
-    """Draws a chart into a folder, as PNG and as SVG; the paths of both."""
-    picture, paths = draw(spec), [folder / f"{name}.png", folder / f"{name}.svg"]
-    write_bytes(paths[0], picture.png)
-    write_text(paths[1], picture.svg)
+def _draw(specs: Iterable[dict[str, Any]]) -> list[Picture]:
+    calls = [(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}), DrawingCall("vegalite_to_svg", (spec,))) for spec in specs]
+    drawn: list[Any] = call_all([call for pair in calls for call in pair])
+    return [Picture(png, svg) for png, svg in zip(drawn[::2], drawn[1::2], strict=True)]
+
+
+def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
+    """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a warning, where they need more memory
+    than this process may have."""
+    try:
+        pictures = _draw(specs.values())
+    except NotDrawn as error:
+        warn(error)
+        return []
+    paths = list[Path]()
+    for name, picture in zip(specs, pictures, strict=True):
+        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
+        write_bytes(paths[-2], picture.png)
+        write_text(paths[-1], picture.svg)
     return paths
 
 

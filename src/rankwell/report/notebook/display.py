@@ -15,6 +15,7 @@ from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.difference_tables import difference_text, shown_differences
+from rankwell.report.drawing import DrawingCall, call_all
 from rankwell.report.folder import number_column, per_query_columns, text_column
 from rankwell.report.rules import rules_line
 from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
@@ -123,9 +124,7 @@ def main_chart(result: Results) -> Chart | None:
 @display("svg")
 def svg(spec: Chart) -> str:
     """A chart drawn in lines, without the pixels that `draw` makes as well."""
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg(dict(spec))
+    return str(call_all([DrawingCall("vegalite_to_svg", (dict(spec),))])[0])
 
 
 def _made(result: Results, name: str) -> Chart | None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -14,18 +15,24 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from rankwell.errors import RankwellError
+from rankwell.report.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import Cache
 
 
 def vega_bundle() -> str:
-    """The script of Vega in a scope of its own, fit to stand in a page; kept in the user's cache, as making it takes seconds."""
-    import vl_convert
+    """The script of Vega in a scope of its own, fit to stand in a page; kept in the user's cache, as making it takes seconds.
 
+    Where it cannot be made under the limits of this process, charts of the page say so in place of what they show.
+    """
     version = metadata.version("vl-convert-python")
     digest = hashlib.sha256(version.encode()).hexdigest()
     cache = _cache(version)
     kept = None if cache is None else cache.get(digest)
-    script = kept.decode() if kept else vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]
+    try:
+        script = kept.decode() if kept else str(call_all([DrawingCall("javascript_bundle")])[0])
+    except NotDrawn as error:
+        warn(error)
+        return f"window.vegaEmbed = () => Promise.reject(new Error({json.dumps(str(error))}));\n"
     if cache is not None and not kept:
         with suppress(OSError):
             cache.put(digest, script.encode())

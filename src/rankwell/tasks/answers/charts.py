@@ -11,7 +11,8 @@ from rankwell import report
 from rankwell.core.tables import Bools, Floats, figure
 from rankwell.evaluation.results import Results
 from rankwell.report import Row
-from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, layer, nice_edges, page, quantity, write_chart
+from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, layer, nice_edges, page, quantity
+from rankwell.report.charts import write_charts as write_all_charts
 from rankwell.report.line_charts import k_curves
 from rankwell.store import write_text
 
@@ -105,8 +106,7 @@ def write_charts(result: Results, folder: Path) -> list[Path]:
         specs["no_answer_numbers"] = no_answer_chart(searched.numbers, searched.answerable, best, run=searched.run)
     for name, table in written.items():
         write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
-    charts = [path for name, spec in specs.items() for path in write_chart(folder, name, spec)]
-    return [*(folder / f"{name}.csv" for name in written), *charts]
+    return [*(folder / f"{name}.csv" for name in written), *write_all_charts(folder, specs)]
 
 
 def _side_by_side(result: Results) -> list[dict[str, Any]]:

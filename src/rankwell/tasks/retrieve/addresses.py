@@ -50,8 +50,11 @@ def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
 
 
 def _hosts_in(address: str) -> set[str]:
-    parts = urlsplit(address)
-    listed = [urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")]
+    try:
+        parts = urlsplit(address)
+        listed = [urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")]
+    except ValueError:  # the engine refuses it
+        return set()
     if not parts.scheme.startswith("postgres"):
         return {*filter(None, listed)}
     settings = {name: os.environ.get(variable, "") for name, variable in _LIBPQ.items()}

@@ -114,7 +114,7 @@ def _is_main(row: Row) -> bool:
 
 def write(result: Results, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
-    from rankwell.report.charts import write_chart
+    from rankwell.report.charts import write_charts
     from rankwell.report.drafts import drafting
     from rankwell.report.folder import write_result
     from rankwell.report.line_charts import k_curves
@@ -135,7 +135,7 @@ def write(result: Results, folder: Path) -> None:
             write_text(path, _k_columns(own, run))
         if curves:
             title = f"Agreement with {result.reference}"
-            others += write_chart(draft, "metrics_vs_k", k_curves(curves, bands="sd" if cut else "interval", title=title))
+            others += write_charts(draft, {"metrics_vs_k": k_curves(curves, bands="sd" if cut else "interval", title=title)})
         write_result(result, folder, summary=[*result.summary, *result.changes], charts=False, others=others)
 
 

@@ -11,7 +11,7 @@ from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.files import written as shown
-from rankwell.report.charts import write_chart
+from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FolderOption, FormatOption, JobsOption, Output, Progress
@@ -138,14 +138,14 @@ def long(done: Sequence[PointResult]) -> list[dict[str, Any]]:
 
 def _draw(folder: Path, done: Sequence[PointResult], labels: Sequence[str]) -> list[Path]:
     """The paths of a chart for each parameter that varies, PNG and SVG."""
-    written: list[Path] = []
+    specs = dict[str, dict[str, Any]]()
     for name in dict.fromkeys(name for each in done for name in each.point.cell.varying):
         tried = [each for each in done if name in each.point.cell.varying]
         alone = len({each.point.cell.entry for each in tried}) == 1
         rows = [row for each in tried for row in _against(each, name, labels, alone=alone)]
         if any(row["mean"] is not None for row in rows):
-            written += write_chart(folder, name, parameter_chart(rows, name))
-    return written
+            specs[name] = parameter_chart(rows, name)
+    return write_charts(folder, specs)
 
 
 def _against(each: PointResult, parameter: str, labels: Sequence[str], *, alone: bool) -> list[dict[str, Any]]:

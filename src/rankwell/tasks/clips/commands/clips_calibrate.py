@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rankwell import __version__, report
 from rankwell.core.tables import figure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.report.charts import write_chart
+from rankwell.report.charts import write_charts
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FileOption, FormatOption, Output, Progress
 from rankwell.store import Source, write_text
@@ -139,7 +139,7 @@ def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> 
         for row in document.rows
     ]
     title = f"Keywords found in texts, by threshold ({document.rules['strategy']})"
-    write_chart(folder, "thresholds", parameter_chart(lines, "threshold", title=title, point="threshold"))
+    write_charts(folder, {"thresholds": parameter_chart(lines, "threshold", title=title, point="threshold")})
 
 
 def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, threshold: float | None = None) -> MappingTally:

@@ -13,7 +13,7 @@ from rankwell.evaluation.results import Results, progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
-from rankwell.report.charts import write_chart
+from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
@@ -200,7 +200,7 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
         table = keyword_table(result.measured)
         chart = heat_map(table, result.values)
         if chart is not None:
-            others += [draft / "keywords.csv", *write_chart(draft, "keywords", chart)]
+            others += [draft / "keywords.csv", *write_charts(draft, {"keywords": chart})]
             write_text(draft / "keywords.csv", report.render_rows(table, "csv"))
         if number:
             run = result.values[0].run

@@ -1,0 +1,97 @@
+"""Calls of vl-convert, which draws charts by a JavaScript engine: one that gets no address space ends its whole process.
+
+Where the address space of this process is limited, another process makes the calls, and its end is an error.
+"""
+
+import json
+import subprocess
+import sys
+import warnings
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from rankwell.core.kernels.apart import exit_text
+from rankwell.core.kernels.children import python_command, python_variables
+from rankwell.errors import RankwellError, RankwellWarning
+
+_SECONDS = 600
+
+
+class DrawingCall(NamedTuple):
+    """A call of a function of vl-convert; all of it is JSON."""
+
+    function: str
+    arguments: Sequence[Any] = ()
+    options: Mapping[str, Any] = {}
+
+
+class NotDrawn(RankwellError):
+    """Charts cannot be drawn in this process, nor in another one under its limits."""
+
+
+def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
+    """The results of calls of vl-convert, in order. Raises NotDrawn where they need more memory than this process may have."""
+    limit = _limit()
+    if limit is None:
+        return _called(calls)
+    if _failures(limit):
+        raise NotDrawn(_failures(limit)[0])
+    try:
+        done = subprocess.run(  # noqa: S603 - this Python, and this module
+            python_command(__name__),
+            input=json.dumps(calls).encode(),
+            capture_output=True,
+            env=python_variables(),
+            timeout=_SECONDS,
+            check=False,
+        )
+        why = exit_text(done.returncode) if done.returncode else ""
+    except (OSError, subprocess.SubprocessError, RuntimeError, MemoryError) as error:  # no thread for its pipes is a RuntimeError
+        done, why = None, f"{type(error).__name__}: {error}"
+    if done is None or why:
+        what = f"`ulimit -v` leaves this process {limit / 1e9:.3g} GB of address space, and vl-convert, which draws them, ends"
+        _failures(limit).append(f"no charts are drawn: {what} ({why}); raise that limit, and run it again.")
+        raise NotDrawn(_failures(limit)[0])
+    return [b64decode(each[0]) if isinstance(each, list) else each for each in json.loads(done.stdout)]
+
+
+def warn(error: NotDrawn) -> None:
+    """Warns that charts are left out."""
+    warnings.warn(str(error), RankwellWarning, stacklevel=1)  # of one place, so that Python shows it once
+
+
+@cache
+def _failures(_: int) -> list[str]:
+    """The failures under a limit, of which one is enough."""
+    return []
+
+
+def _limit() -> int | None:
+    """Bytes of address space that this process may have; None for any number."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    found = [resource.getrlimit(name)[0] for name in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return min((each for each in found if each != resource.RLIM_INFINITY), default=None)
+
+
+def _called(calls: Sequence[DrawingCall]) -> list[str | bytes]:
+    import vl_convert
+
+    return [getattr(vl_convert, each.function)(*each.arguments, **each.options) for each in calls]
+
+
+def main() -> None:
+    """Makes the calls on standard input; results are JSON on standard output, bytes as a list of their Base64."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an end that is foreseen leaves no dump
+    results = _called([DrawingCall(*each) for each in json.load(sys.stdin)])
+    json.dump([[b64encode(each).decode()] if isinstance(each, bytes) else each for each in results], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Nothing in the working directory is imported, by no command and no process that it starts, and outputs are as elsewhere."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+import rankwell
+from contracts.test_tasks import TASKS
+from hardening.hostile_folder import CONSOLE, SAFE_MODULE, WORK, make_hostile, outputs, smallest_of, write_work
+
+DAILY = {"a measure of a file", "an executor, processes"}
+VOLATILE = {"an engine in a process": ("out/run.parquet",), "an executor, ray": ("found.run",)}
+"""The files to compare of work of which others hold times."""
+
+
+def marked(names: Sequence[str], daily: set[str]) -> list[object]:
+    return [pytest.param(name, marks=[] if name in daily else [pytest.mark.slow], id=name) for name in names]
+
+
+def compared(
+    tmp_path: Path, write: Callable[[Path], Sequence[str]], by: Sequence[str], names: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """What lines give in a hostile folder, after it is compared with a clean one. names: of files to compare, () for all."""
+    found: list[dict[str, bytes]] = []
+    for kind in ("clean", "hostile"):
+        folder = tmp_path / kind / "data"
+        folder.mkdir(parents=True)
+        lines = write(folder)
+        if kind == "hostile":
+            make_hostile(folder, tmp_path / "marks")
+        found.append(outputs(folder, lines, by=by))
+    clean, hostile = ({name: each[name] for name in names or each if not name.startswith("work/")} for each in found)
+    assert hostile == clean
+    return hostile
+
+
+@pytest.mark.parametrize("by", [CONSOLE, SAFE_MODULE], ids=["console", "module"])
+@pytest.mark.parametrize("task", marked(sorted(TASKS), {"runs"}))
+def test_the_smallest_command_of_a_task_imports_nothing_beside_its_data(task: str, by: Sequence[str], tmp_path: Path):
+    assert compared(tmp_path, lambda folder: [smallest_of(task, folder)], by)
+
+    assert not (tmp_path / "marks").exists()
+
+
+@pytest.mark.parametrize("by", [CONSOLE, SAFE_MODULE], ids=["console", "module"])
+@pytest.mark.parametrize("work", marked([*WORK], DAILY))
+def test_processes_that_a_command_starts_import_nothing_beside_its_data(work: str, by: Sequence[str], tmp_path: Path):
+    if "ray" in work:
+        pytest.importorskip("ray")
+
+    def _write(folder: Path) -> Sequence[str]:
+        write_work(folder)
+        return WORK[work]
+
+    assert compared(tmp_path, _write, by, VOLATILE.get(work, ()))
+    assert not (tmp_path / "marks").exists()
+
+
+def test_the_marks_are_left_where_something_is_imported(tmp_path: Path):
+    make_hostile(tmp_path, tmp_path / "marks")
+
+    subprocess.run([sys.executable, "-c", "import random, struct"], cwd=tmp_path, check=False)
+
+    assert {"random", "struct"} <= set((tmp_path / "marks").read_text().split())
+
+
+def test_python_m_finds_rankwell_alone_in_the_working_directory(tmp_path: Path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    make_hostile(folder, tmp_path / "marks")
+    (folder / "rankwell").rename(folder / "other")
+    (folder / "runpy.py").unlink()  # what Python itself imports to run a module comes before rankwell
+    line = smallest_of("runs", folder)
+
+    outputs(folder, [line], by=(sys.executable, "-m", "rankwell"))
+
+    assert not (tmp_path / "marks").exists()
+
+
+SCRIPT = """
+import rankwell as rw
+
+if __name__ == "__main__":
+    rw.search("base.npy", "queries.npy", k=3, executor="processes:2", shards=3)
+    rw.bench("b.toml", output="out", jobs=2)
+    rw.retrieve("./my_engine.py:search", {"q1": "one"}, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1)
+"""
+
+
+@pytest.mark.slow
+def test_processes_of_a_script_elsewhere_import_nothing_from_the_working_directory(tmp_path: Path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_work(folder)
+    make_hostile(folder, tmp_path / "marks")
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    root = str(Path(rankwell.__file__).resolve().parents[1])
+
+    subprocess.run([sys.executable, "../script.py"], cwd=folder, env={**os.environ, "PYTHONPATH": root}, check=True)
+
+    assert not (tmp_path / "marks").exists()
