@@ -56,7 +56,7 @@ from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.captions.options import CaptionPartOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
-from rankwell.tasks.clips.annotations import Keyword
+from rankwell.tasks.clips.annotations import QueryKeywords as QueryKeywords
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
 from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
@@ -342,7 +342,7 @@ def evaluate_clips(
     convention: str = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     seed: int = ...,
-    map_text: Callable[[str], Sequence[Keyword]] | None = ...,
+    map_text: Callable[[str], QueryKeywords] | None = ...,
     details: bool = ...,
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[int, int], None] | None = ...,

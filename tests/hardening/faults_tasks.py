@@ -47,4 +47,27 @@ CAPTIONS = [
         before="R@5 50.00, exit 0",
     )
 ]
-CASES = [*RAG, *CAPTIONS]
+_ROADS = {
+    "clips.csv": "slice_id,scene_type,object_type\na,highway,large vehicle\nb,highway,car\n",
+    "q.csv": "id,text\nq,highway without any large vehicle\n",
+    "run": "q Q0 a 1 2 t\nq Q0 b 2 1 t\n",
+}
+CLIPS = [
+    Case(
+        "a clip with a negated keyword is a full match",
+        "clips evaluate --mode text --annotations clips.csv --queries q.csv --run run -m P@1 -k 1",
+        text_files(_ROADS),
+        codes=(0,),
+        shows=r"P@1 +mapped +0\.0000",
+        before="P@1 1.0000, exit 0",
+    ),
+    Case(
+        "a negated keyword is no row of a mapping",
+        "clips map 'highway without any large vehicle' --annotations clips.csv",
+        text_files(_ROADS),
+        codes=(0,),
+        shows=r"large vehicle +excluded +object_type +large vehicle",
+        before="a row of highway alone, exit 0",
+    ),
+]
+CASES = [*RAG, *CAPTIONS, *CLIPS]

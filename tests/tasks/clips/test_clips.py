@@ -16,9 +16,11 @@ from oracles.gain import nDCG
 from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.evaluation.results import Results
+from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import TextQuery, read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
+from rankwell.tasks.clips.mapping import KeywordMapper
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
@@ -457,7 +459,7 @@ def test_results_distinguish_mapped_and_given_keywords():
         mode="text",
         engine=engine,
         queries=queries,
-        map_text=lambda text: table.find("urban"),
+        map_text=lambda text: QueryKeywords(table.find("urban")),
         measures=["R@1"],
         intervals="none",
     )
@@ -468,6 +470,62 @@ def test_results_distinguish_mapped_and_given_keywords():
     }
     assert any("other than the given" in note and "'q'" in note for note in result.notes)
     assert len(engine.asked) == 1
+
+
+ROADS = {"a": {"scene": ["highway"], "object": ["large vehicle"]}, "b": {"scene": ["highway"], "object": ["car"]}}
+
+
+def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_every_table():
+    text = "highway without any large vehicle"
+    mapper, engine = KeywordMapper(read_annotations(ROADS).vocabulary), Lists({text: ["a", "b"]})
+    queries = [{"id": "q", "text": text, "keywords": "highway", "excluded": "large vehicle"}]
+
+    result = evaluate_clips(
+        ROADS,
+        mode="text",
+        engine=engine,
+        queries=queries,
+        map_text=lambda text: mapper.map_text(text).query_keywords,
+        measures=["P@1", "R@2"],
+        intervals="none",
+    )
+
+    assert {(row["run"], row["label"]): row["mean"] for row in result.summary} == {
+        (f"Lists ({origin})", label): mean for origin in ("given", "mapped") for label, mean in (("P@1", 0.0), ("R@2", 1.0))
+    }
+    assert not any("mapped to other" in note for note in result.notes)
+    for of_run in result.answers.values():
+        answer = of_run["q"]
+        assert answer.keywords == {"scene": ["highway"], "object": ["without large vehicle"]}
+        wrong, right = answer.results
+        assert (wrong.state, wrong.match) == ("nonrelevant", "Partial match (1/2 keywords)")
+        assert wrong.reasons == ("excluded:large vehicle",)
+        assert wrong.groups["object"] == {"found": [], "missing": ["without large vehicle"]}
+        assert (right.state, right.match, right.reasons) == ("relevant", "Full match (2/2 keywords)", ())
+
+
+def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
+    text = "highway without any large vehicle"
+    mapper, engine = KeywordMapper(read_annotations(ROADS).vocabulary), Lists({text: ["a", "b"]})
+
+    def _map(text: str) -> QueryKeywords:
+        return mapper.map_text(text).query_keywords
+
+    given: dict[str, Any] = {"mode": "text", "engine": engine, "measures": ["P@1"], "intervals": "none"}
+    result = evaluate_clips(ROADS, queries=[{"id": "q", "text": text, "keywords": "highway"}], map_text=_map, **given)
+
+    assert {row["run"]: row["mean"] for row in result.summary} == {"Lists (given)": 1.0, "Lists (mapped)": 0.0}
+    assert any(note.startswith("1 of 1 texts is mapped to other") for note in result.notes)
+
+
+def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_are_refused():
+    engine = Lists({"cars": ["a"]})
+    given: dict[str, Any] = {"mode": "text", "engine": engine, "measures": ["P@1"], "intervals": "none"}
+
+    with pytest.raises(BadInput, match="a column 'excluded', and no column keywords"):
+        evaluate_clips(ROADS, queries=[{"id": "q", "text": "cars", "excluded": "car"}], **given)
+    with pytest.raises(BadUsage, match=r"map_text gives a tuple for 'cars'; expected rankwell.QueryKeywords"):
+        evaluate_clips(ROADS, queries=["cars"], map_text=lambda text: (), **given)  # pyright: ignore[reportArgumentType]
 
 
 def test_an_engine_is_queried_for_all_clips_only_where_a_measure_looks_at_all():
@@ -717,7 +775,7 @@ def test_both_readings_are_compared_over_the_queries_that_count_in_both():
         mode="text",
         engine=engine,
         queries=queries,
-        map_text=lambda text: table.find("urban") if "town" in text else (),
+        map_text=lambda text: QueryKeywords(table.find("urban") if "town" in text else ()),
         measures=["P@1"],
         intervals="none",
     )
@@ -738,7 +796,7 @@ def test_queries_without_ids_are_called_by_their_texts():
         mode="text",
         engine=engine,
         queries=["in town", "nothing at all"],
-        map_text=lambda text: table.find("urban") if "town" in text else (),
+        map_text=lambda text: QueryKeywords(table.find("urban") if "town" in text else ()),
         measures=["P@1"],
         intervals="none",
     )
@@ -818,13 +876,13 @@ def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
     texts = {"mode": "text", "text_embeddings": np.array([[1.0, 0.0]]), "intervals": "none", "k": 1}
     queries = [{"id": "q", "text": "Radfahrer", "keywords": "x"}]
 
-    result = evaluate_clips(table, vectors, queries=queries, map_text=lambda text: (), **texts)
+    result = evaluate_clips(table, vectors, queries=queries, map_text=lambda text: QueryKeywords(()), **texts)
 
     assert {row["keywords"] for row in result.summary} == {"given"}
     assert result["P@1"] == 1.0
     assert any("(mapped): none of 1 query counts" in note and "this reading is left out" in note for note in result.notes)
     with pytest.raises(NothingToEvaluate, match="none of 1 query counts"):
-        evaluate_clips(table, vectors, queries=["Radfahrer"], map_text=lambda text: (), **texts)
+        evaluate_clips(table, vectors, queries=["Radfahrer"], map_text=lambda text: QueryKeywords(()), **texts)
 
 
 def test_the_default_convention_does_not_claim_the_rules_of_runs():

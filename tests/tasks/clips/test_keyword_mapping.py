@@ -151,9 +151,16 @@ def test_what_is_negated_stands_apart(text: str, asked: list[str], negated: list
     assert (labels(found), excluded(found)) == (asked, negated)
 
 
+def test_a_keyword_that_is_required_and_negated_is_reported():
+    found = KeywordMapper(VOCABULARY).map_text("a bicyclist, no bicyclist")
+
+    assert found.query_keywords == (found.keywords, found.keywords)
+    assert "'a bicyclist, no bicyclist': required and negated: bicyclist; no clip can be relevant" in found.notes
+
+
 def test_a_negated_keyword_is_reported():
     assert KeywordMapper(VOCABULARY).map_text("no bikes, no bicyclist").notes == [
-        "'no bikes, no bicyclist': negated: 'bicyclist' (bicyclist)",
+        "'no bikes, no bicyclist': negated: 'bicyclist' (bicyclist); a clip that has it is not relevant",
         "'no bikes, no bicyclist': unmapped: 'bikes'",
     ]
 
@@ -289,6 +296,7 @@ def test_algorithm1_uses_neither_negation_nor_names():
     assert "bicyclist" in labels(found)
     assert found.excluded == ()
     assert {each.stage for each in found.mapped} == {"semantic"}
+    assert "'no bicyclist': 'no': algorithm1 reads no negation, and requires what is negated" in found.notes
 
 
 # Bad input
@@ -594,10 +602,11 @@ def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(folder: Path, 
 
     found = json.loads(capsys.readouterr().out)
 
-    assert list(found["rows"][0]) == ["text", "span", "group", "keyword", "score", "runner_up", "margin", "stage"]
+    assert list(found["rows"][0]) == ["text", "span", "role", "group", "keyword", "score", "runner_up", "margin", "stage"]
     assert [tuple(row.values())[1:] for row in found["rows"]] == [
-        ("bicyclists", "object_type", "bicyclist", 1.0, None, None, "exact"),
-        ("highways", "scene_type", "highway", 1.0, None, None, "exact"),
+        ("bicyclists", "required", "object_type", "bicyclist", 1.0, None, None, "exact"),
+        ("rainy", "excluded", "scene_type", "rainy", 1.0, None, None, "exact"),
+        ("highways", "required", "scene_type", "highway", 1.0, None, None, "exact"),
     ]
     used = {"bicyclist", "small vehicle", "rainy", "nighttime", "highway"}
     assert (found["rules"]["vocabulary"], found["rules"]["vocabulary_size"]) == ("used", len(used))

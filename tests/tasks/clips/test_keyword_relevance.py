@@ -7,7 +7,7 @@ import pytest
 from oracles import keywords as oracle
 from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.clips.annotations import Annotations, Keyword
+from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, Schema, Vocabulary
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.truth import Relevance, Required, judge
 
@@ -65,12 +65,42 @@ def test_a_query_that_asks_for_nothing_has_nothing_or_under_vacuous_everything()
 
 def test_texts_ask_for_what_they_are_given_and_only_in_the_selection():
     table: Annotations = read_annotations({"a": {"g": ["x"], "h": ["z"]}, "b": {"g": ["x"]}})
-    asked = {"q": [Keyword("g", "x"), Keyword("h", "z")]}
+    asked = {"q": QueryKeywords((Keyword("g", "x"), Keyword("h", "z")))}
 
     assert as_dict(judge(Required.of_texts(table, asked), table)) == {"q": {"a": 1.0}}
     assert as_dict(judge(Required.of_texts(table, asked, table.select(["g"])), table)) == {"q": {"a": 1.0, "b": 1.0}}
     with pytest.raises(BadInput, match="neither declared nor used"):
-        Required.of_texts(table, {"q": [Keyword("g", "nothing")]})
+        Required.of_texts(table, {"q": QueryKeywords((Keyword("g", "nothing"),))})
+    with pytest.raises(BadInput, match=r"query 'q' excludes .*neither declared nor used"):
+        Required.of_texts(table, {"q": QueryKeywords((), (Keyword("g", "nothing"),))})
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_clip_with_an_excluded_keyword_is_relevant_by_no_rule(rule: str, seed: int):
+    raw = world(seed)
+    table, random = read_annotations(raw), Random(seed)
+    asked = {
+        f"q{number}": QueryKeywords(*(tuple(random.sample(table.keywords, random.randint(1, 2))) for _ in range(2)))
+        for number in range(12)
+    }
+    found = as_dict(judge(Required.of_texts(table, asked), table, relevance=rule))
+
+    sets, (kind, _, least) = sets_of(raw, ("object", "scene")), rule.partition(">=")
+    plain = {query: oracle.truth(sets, "", frozenset(each.required), kind, float(least or 0)) for query, each in asked.items()}
+    free = {query: {clip for clip in raw if not sets[clip] & set(each.excluded)} for query, each in asked.items()}
+    assert found == {query: {clip: value for clip, value in plain[query].items() if clip in free[query]} for query in asked}
+    assert any(plain[query].keys() - free[query] for query in asked)
+
+
+def test_an_excluded_keyword_excludes_narrower_ones_and_what_is_left_is_all_that_a_vacuous_query_has():
+    bus, car, sedan = (Keyword("g", label) for label in ("bus", "car", "sedan"))
+    schema = Schema(Vocabulary((sedan, car, bus)), {sedan: car})
+    table = read_annotations({"a": {"g": ["sedan"]}, "b": {"g": ["bus"]}, "c": {"g": ["bus", "sedan"]}}, schema=schema)
+    required = Required.of_texts(table, {"bus": QueryKeywords((bus,), (car,)), "none": QueryKeywords((), (car,))})
+
+    assert as_dict(judge(required, table)) == {"bus": {"b": 1.0}, "none": {}}
+    assert as_dict(judge(required, table, vacuous=True)) == {"bus": {"b": 1.0}, "none": {"b": 1.0}}
 
 
 @pytest.mark.parametrize("text", ["some", "jaccard", "jaccard>=0", "jaccard>=1.5"])

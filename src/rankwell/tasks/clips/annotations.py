@@ -151,6 +151,18 @@ def singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
+class QueryKeywords(NamedTuple):
+    """The keywords that a query requires, and those that no clip may have that is relevant to it.
+
+    >>> from rankwell.tasks.clips.annotations import Keyword
+    >>> QueryKeywords((Keyword("scene", "highway"),), excluded=(Keyword("object", "large vehicle"),)).excluded[0].label
+    'large vehicle'
+    """
+
+    required: tuple[Keyword, ...]
+    excluded: tuple[Keyword, ...] = ()
+
+
 class Schema(NamedTuple):
     """The keywords of annotations. parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`."""
 

@@ -1,6 +1,6 @@
 """Evaluation of search over annotated clips, by clips or by texts, with ceilings, chance levels and numbers of queries."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
 from rankwell.store import sources_of
 from rankwell.tasks.clips import results
-from rankwell.tasks.clips.annotations import Keyword
+from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.inputs import ClipInputs
 from rankwell.tasks.clips.options import ClipOptions, check_options, names
 from rankwell.tasks.clips.rankings import ClipList
@@ -19,8 +19,8 @@ from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips
 from rankwell.tasks.clips.truth import Required
 
-MapText = Callable[[str], Sequence[Keyword]]
-"""Text -> keywords; `lambda text: KeywordMapper(...).map_text(text).keywords` for one."""
+MapText = Callable[[str], QueryKeywords]
+"""Text -> its keywords; `lambda text: KeywordMapper(...).map_text(text).query_keywords` for one."""
 
 
 @takes_options(ClipOptions, "embeddings")
@@ -136,11 +136,20 @@ def _variants(
     if inputs.by_clips:
         required = Required.of_clips(table, inputs.selection, [query.id for query in inputs.queries])
         return [ClipVariant(inputs, ranked, first, name, required)]
-    keywords: dict[str, Mapping[str, Sequence[Keyword]]] = {} if inputs.labelled is None else {"given": inputs.labelled}
+    keywords: dict[str, Mapping[str, QueryKeywords]] = {} if inputs.labelled is None else {"given": inputs.labelled}
     if map_text is not None:
-        keywords["mapped"] = {query.id: map_text(query.text) for query in inputs.queries}
+        keywords["mapped"] = {query.id: _mapped(map_text, query.text) for query in inputs.queries}
     if not keywords:
         raise BadUsage("the texts have no keywords: give keywords in the file of queries, or map the texts (map_text).")
     titles = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
     required = {origin: Required.of_texts(table, meant, inputs.selection) for origin, meant in keywords.items()}
     return [ClipVariant(inputs, ranked, first, titles[origin], required[origin], origin) for origin in keywords]
+
+
+def _mapped(map_text: MapText, text: str) -> QueryKeywords:
+    """The keywords of a text. Raises BadUsage for a function that returns something else, such as required keywords alone."""
+    found: Any = map_text(text)
+    if not isinstance(found, QueryKeywords):
+        what = f"map_text gives a {type(found).__name__} for {text!r}; expected rankwell.QueryKeywords(required, excluded)"
+        raise BadUsage(f"{what}, as KeywordMapper(...).map_text(text).query_keywords is.")
+    return found

@@ -18,17 +18,19 @@ _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
 _QUERY_IDS = ("query_id", "qid", "id", "_id", "slice_id")
 _TEXTS = ("text", "query", "query_text")
 _ONE_COLUMN = ("keywords", "keyword", "labels", "tags")
+_EXCLUDED = ("excluded", "excluded_keywords")
 _USUAL = ("object_type", "actor_behavior", "spatial_relation", "ego_behavior", "scene_type")
 _NOTHING = ("", "nan", "none", "null", "<na>", "nat")
 _DELIMITERS = (",", ";", "\t", "|")
 
 
 class TextQuery(NamedTuple):
-    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without labels."""
+    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without labels. excluded: likewise."""
 
     id: str
     text: str
     keywords: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
 
 
 _Record = tuple[str, Mapping[str, Any]]
@@ -84,9 +86,10 @@ def _on_separators(name: str, table: Annotations) -> list[str]:
 def read_text_queries(place: Any) -> list[TextQuery]:
     """Text queries in the order of their file, with their keywords where the file has them.
 
-    place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id` and `keywords`; a mapping id ->
-    text; or a list of texts. Without ids their positions are the ids, from 0. Keywords are `bicyclist, entering ego path`,
-    `group: label; group: label, label`, a list, or an object group -> labels. Raises BadInput, DuplicateItem.
+    place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id`, `keywords` and `excluded`; a
+    mapping id -> text; or a list of texts. Without ids their positions are the ids, from 0. Keywords, required or excluded, are
+    `bicyclist, entering ego path`, `group: label; group: label, label`, a list, or an object group -> labels. Raises BadInput,
+    DuplicateItem.
     """
     name = str(place) if _is_place(place) else "the queries"
     found: dict[str, TextQuery] = {}
@@ -99,9 +102,12 @@ def read_text_queries(place: Any) -> list[TextQuery]:
         key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
         if key in found:
             raise DuplicateItem(f"{name}: the query {key!r} is listed twice; give each query an id of its own.")
-        labelled = _column(columns, _ONE_COLUMN)
-        value = None if labelled is None else cells[labelled]
-        found[key] = TextQuery(key, text.strip(), None if value is None else tuple(_labels_of_query(value)))
+        labelled, unwanted = _column(columns, _ONE_COLUMN), _column(columns, _EXCLUDED)
+        if labelled is None and unwanted is not None:
+            raise BadInput(f"{name} has a column {unwanted!r}, and no column keywords says what queries require; add one.")
+        value, without = (None if each is None else cells[each] for each in (labelled, unwanted))
+        keywords = None if value is None else tuple(_labels_of_query(value))
+        found[key] = TextQuery(key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without)))
     if not found:
         raise BadInput(f"{name} has no query; expected one text per query.")
     return list(found.values())

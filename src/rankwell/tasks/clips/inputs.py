@@ -14,7 +14,7 @@ from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
-from rankwell.tasks.clips.annotations import Annotations, Keyword
+from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, names
 from rankwell.tasks.clips.truth import Relevance
@@ -149,7 +149,7 @@ def _exclusions(table: Annotations, drives: Mapping[str, str] | None, self_rule:
 
 def _queries(
     table: Annotations, selection: Bools, options: ClipOptions
-) -> tuple[list[TextQuery], dict[str, tuple[Keyword, ...]] | None]:
+) -> tuple[list[TextQuery], dict[str, QueryKeywords] | None]:
     """The queries, and the keywords of text queries by their file; None where it labels none."""
     if options.mode == "video":
         chosen = _query_clips(table, names(options.query_clips, flag("--query-clips")))
@@ -159,11 +159,14 @@ def _queries(
         labels = [each.label for each in chosen]
         ids = [f"{each.group}: {each.label}" if labels.count(each.label) > 1 else each.label for each in chosen]
         queries = [TextQuery(key, each.label) for key, each in zip(ids, chosen, strict=True)]
-        return queries, {key: (each,) for key, each in zip(ids, chosen, strict=True)}
+        return queries, {key: QueryKeywords((each,)) for key, each in zip(ids, chosen, strict=True)}
     listed = read_text_queries(options.queries)
     if all(query.keywords is None for query in listed):
         return listed, None
-    return listed, {query.id: _keywords_of(table, selection, query) for query in listed}
+    sides = {query.id: (query.keywords or (), query.excluded) for query in listed}
+    return listed, {
+        query: QueryKeywords(*(_keywords_of(table, selection, query, each) for each in texts)) for query, texts in sides.items()
+    }
 
 
 def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
@@ -184,16 +187,16 @@ def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
     return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]
 
 
-def _keywords_of(table: Annotations, selection: Bools, query: TextQuery) -> tuple[Keyword, ...]:
+def _keywords_of(table: Annotations, selection: Bools, query: str, texts: Sequence[str]) -> tuple[Keyword, ...]:
     found: list[Keyword] = []
-    for text in query.keywords or ():
+    for text in texts:
         try:
             meant = table.find(text)
         except UnknownName as error:
-            raise BadInput(f"query {query.id!r}: {error}") from error
+            raise BadInput(f"query {query!r}: {error}") from error
         chosen = [each for each in meant if selection[table.column[each]]]
         if len(chosen) > 1:
             where = " and ".join(each.group for each in chosen)
-            raise BadInput(f"query {query.id!r}: {text!r} is a keyword of {where}; write group: label.")
+            raise BadInput(f"query {query!r}: {text!r} is a keyword of {where}; write group: label.")
         found += chosen
     return tuple(found)

@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.annotations import Keyword, Vocabulary
+from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
 
@@ -54,6 +54,7 @@ class MappedText:
     excluded: tuple[Mapped, ...] = ()
     unmapped: tuple[str, ...] = ()
     ambiguous: tuple[str, ...] = ()
+    unread_cues: tuple[str, ...] = ()
 
     @property
     def keywords(self) -> tuple[Keyword, ...]:
@@ -61,11 +62,21 @@ class MappedText:
         return tuple(each.keyword for each in self.mapped)
 
     @property
+    def query_keywords(self) -> QueryKeywords:
+        """The required and the excluded keywords, for `evaluate_clips`."""
+        return QueryKeywords(self.keywords, tuple(each.keyword for each in self.excluded))
+
+    @property
     def notes(self) -> list[str]:
         """Messages on ambiguous, negated and unmapped words."""
         notes = [f"{label!r} is a label of several groups; write group:{label}" for label in self.ambiguous]
         if self.excluded:
-            notes.append(f"negated: {', '.join(f'{each.span!r} ({each.keyword.label})' for each in self.excluded)}")
+            negated = ", ".join(f"{each.span!r} ({each.keyword.label})" for each in self.excluded)
+            notes.append(f"negated: {negated}; a clip that has it is not relevant")
+        if both := [each.keyword.label for each in self.mapped if each.keyword in self.query_keywords.excluded]:
+            notes.append(f"required and negated: {', '.join(both)}; no clip can be relevant")
+        if self.unread_cues:
+            notes.append(f"{', '.join(map(repr, self.unread_cues))}: algorithm1 reads no negation, and requires what is negated")
         if self.unmapped:
             notes.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
         return [f"{self.text!r}: {each}" for each in notes]
@@ -253,7 +264,8 @@ def _every(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
     above = [each for each in match.spans if each.score > threshold]
     rows = _rows(sorted(above, key=lambda each: -each.score), match.words, vocabulary)
-    return MappedText(match.words.text, rows, unmapped=_left(match, above))
+    cues = tuple(word for word, cue in zip(match.words.plain, match.words.cues, strict=True) if cue)
+    return MappedText(match.words.text, rows, unmapped=_left(match, above), unread_cues=cues)
 
 
 def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:

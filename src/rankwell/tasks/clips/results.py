@@ -27,7 +27,10 @@ _LEFT_OUT = {
 
 
 class ClipAnswer(NamedTuple):
-    """The outcome of one query. keywords: group -> required labels. status: `counted`, or why it is not."""
+    """The outcome of one query. status: `counted`, or why it is not.
+
+    keywords: group -> required labels, and excluded ones behind `without`.
+    """
 
     text: str
     keywords: Mapping[str, list[str]]
@@ -252,7 +255,8 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
     if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
         return []
     (given, values), (mapped, others) = measured
-    differing = (given.required.wanted != mapped.required.wanted).any(axis=1)
+    sides = ((given.required.wanted, mapped.required.wanted), (given.required.unwanted, mapped.required.unwanted))
+    differing = np.any([(one != other).any(axis=1) for one, other in sides], axis=0)
     notes: list[str] = []
     if mine := _titles(given, differing):
         is_ = "is" if len(mine) == 1 else "are"

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_of, sort_ids
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.clips.annotations import Annotations, Keyword
+from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.rankings import ClipList
 
 Kind = Literal["all", "any", "jaccard", "graded"]
@@ -44,10 +44,14 @@ class Relevance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in the order of their bytes."""
+    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in the order of their bytes.
+
+    unwanted: (queries, keywords) those that no relevant clip has.
+    """
 
     queries: tuple[str, ...]
     wanted: Bools
+    unwanted: Bools
     selection: Bools
 
     @classmethod
@@ -55,26 +59,28 @@ class Required:
         """Clips, all by default, are queries that require their own keywords. clips: in the order of the table."""
         chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         queries = annotations.clips if clips is None else tuple(clips)
-        return cls(queries, annotations.given[[annotations.index[clip] for clip in queries]] & chosen, chosen)
+        wanted = annotations.given[[annotations.index[clip] for clip in queries]] & chosen
+        return cls(queries, wanted, np.zeros_like(wanted), chosen)
 
     @classmethod
     def of_texts(
-        cls, annotations: Annotations, keywords: Mapping[str, Sequence[Keyword]], selection: Bools | None = None
+        cls, annotations: Annotations, keywords: Mapping[str, QueryKeywords], selection: Bools | None = None
     ) -> "Required":
         """Queries with the keywords that their texts mean. Raises BadInput for an unknown keyword."""
         chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         queries = tuple(sort_ids(keywords))
-        wanted = np.zeros((len(queries), len(annotations.keywords)), dtype=np.bool_)
+        wanted, unwanted = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
         for row, query in enumerate(queries):
-            for entry in keywords[query]:
-                if entry not in annotations.column:
-                    raise BadInput(f"query {query!r} requires {entry}, which is neither declared nor used; name one that is.")
-                wanted[row, annotations.column[entry]] = True
-        return cls(queries, wanted & chosen, chosen)
+            for cells, verb, entries in zip((wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True):
+                for entry in entries:
+                    if entry not in annotations.column:
+                        raise BadInput(f"query {query!r} {verb} {entry}, which is neither declared nor used; name one that is.")
+                    cells[row, annotations.column[entry]] = True
+        return cls(queries, wanted & chosen, unwanted & chosen, chosen)
 
     def only(self, columns: Bools) -> "Required":
-        """The same queries, which require the chosen keywords alone."""
-        return Required(self.queries, self.wanted & columns, self.selection & columns)
+        """The same queries, which require the chosen keywords alone; what they exclude stays excluded."""
+        return Required(self.queries, self.wanted & columns, self.unwanted, self.selection & columns)
 
     @property
     def counts(self) -> Ints:
@@ -94,8 +100,8 @@ def judge(
 
     `all`: those that carry every required keyword. `any`: at least one. `jaccard`: those whose keywords have a Jaccard index of
     at least `least` with the required ones. `graded`: any, with the grade matched / required; else the grade is 1. A narrower
-    keyword counts as the wider ones that it implies. excluded: query -> clips that cannot be found for it (itself, its own
-    drive).
+    keyword counts as the wider ones that it implies. By every rule a clip that carries an excluded keyword is not relevant.
+    excluded: query -> clips that cannot be found for it (itself, its own drive).
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
     step = max(1, _BLOCK // max(len(annotations.clips), 1))
@@ -105,6 +111,7 @@ def judge(
     for start in range(0, len(required.queries), step):
         queries = required.queries[start : start + step]
         grades = _grades(required.wanted[start : start + step].astype(np.float32), carried, given, rule, vacuous)
+        grades[required.unwanted[start : start + step].astype(np.float32) @ carried.T > 0] = 0.0
         for row, query in enumerate(queries):
             grades[row, [annotations.index[clip] for clip in (excluded or {}).get(query, ()) if clip in annotations.index]] = 0.0
         rows, clips = np.nonzero(grades)
@@ -185,7 +192,7 @@ class Explainer:
     judgments: Judgments
     least: float | None = None
     clips_search: bool = False
-    _details: dict[tuple[int, int, float, bool], str] = field(default_factory=dict[tuple[int, int, float, bool], str])
+    _details: dict[tuple[Any, ...], str] = field(default_factory=dict[tuple[Any, ...], str])
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -193,8 +200,8 @@ class Explainer:
 
     @cached_property
     def _patterns(self) -> list[list[int]]:
-        """The keywords of each query and of each clip, a bit per keyword: few sets, even of thousands of clips."""
-        tables = (self.required.wanted, self.annotations.carried)
+        """The keywords that queries require and exclude, and each clip's, a bit per keyword: few sets, even of many clips."""
+        tables = (self.required.wanted, self.required.unwanted, self.annotations.carried)
         return [[int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables]
 
     def grades(self, query: str) -> dict[str, float]:
@@ -204,8 +211,16 @@ class Explainer:
         return dict(zip(self.judgments.items[rows], self.judgments.grades[rows].tolist(), strict=True))
 
     def keywords(self, query: str) -> dict[str, list[str]]:
-        """group -> required labels."""
-        return self.annotations.named(self.required.wanted[self._row[query]])
+        """group -> required labels, and excluded ones behind `without`."""
+        row = self._row[query]
+        return self._named(self.required.wanted[row], self.required.unwanted[row])
+
+    def _named(self, required: Bools, unwanted: Bools) -> dict[str, list[str]]:
+        """group -> labels of (keywords,) rows, those of the second behind `without`."""
+        found = self.annotations.named(required)
+        for group, labels in self.annotations.named(unwanted).items():
+            found.setdefault(group, []).extend(f"without {label}" for label in labels)
+        return found
 
     def results(self, query: str, listed: ClipList) -> list[ClipResult]:
         """The first items as results of the query."""
@@ -222,13 +237,20 @@ class Explainer:
         if item not in self.annotations.index:
             return ClipResult(item, rank, known, None, "unjudged", _detail({}, self.keywords(query), [*below, "unannotated"]))
         grade, row, place = grades.get(item, 0.0), self._row[query], self.annotations.index[item]
-        key = self._patterns[0][row], self._patterns[0][row] & self._patterns[1][place], grade, bool(below)
+        wanted, unwanted, own = self._patterns[0][row], self._patterns[1][row], self._patterns[2][place]
+        key = wanted, wanted & own, unwanted, unwanted & own, grade, bool(below)
         if key not in self._details:
-            required, carried = self.required.wanted[row], self.annotations.carried[place]
-            missing = self.annotations.named(required & ~carried)
-            lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
-            self._details[key] = _detail(self.annotations.named(required & carried), missing, [*below, *lacking])
+            required, excluded, carried = self.required.wanted[row], self.required.unwanted[row], self.annotations.carried[place]
+            found = self._named(required & carried, excluded & ~carried)
+            missing = self._named(required & ~carried, excluded & carried)
+            lacking = self._lacking(required, excluded, carried) if grade < 1 else []
+            self._details[key] = _detail(found, missing, [*below, *lacking])
         return ClipResult(item, rank, known, grade, "relevant" if grade >= 1 else "nonrelevant", self._details[key])
+
+    def _lacking(self, required: Bools, excluded: Bools, carried: Bools) -> list[str]:
+        """Why a clip that carries some keywords is not a full match."""
+        sides = (("missing", required & ~carried), ("excluded", excluded & carried))
+        return [f"{why}:{label}" for why, row in sides for labels in self.annotations.named(row).values() for label in labels]
 
 
 def _detail(found: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.store import write_text
+from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
@@ -71,9 +72,9 @@ def evaluate(
     mapper, rules = _mapper(annotations, options, mapping)
     mapped: list[MappedText] = []
 
-    def _map_text(text: str) -> Sequence[Any]:
+    def _map_text(text: str) -> QueryKeywords:
         mapped.append(mapper.map_text(text))  # pyright: ignore[reportOptionalMemberAccess]
-        return mapped[-1].keywords
+        return mapped[-1].query_keywords
 
     by_name = mapper is not None and mapping.encoder is None
     try:

@@ -58,9 +58,10 @@ def map(  # noqa: A001
     found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
     rows: list[dict[str, Any]] = []
     for each in found:
-        for span, (group, keyword), score, runner_up, margin, stage, *_ in each.mapped:
-            cells = {"text": each.text, "span": span, "group": group, "keyword": keyword}
-            rows.append({**cells, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
+        for role, side in (("required", each.mapped), ("excluded", each.excluded)):
+            for span, (group, keyword), score, runner_up, margin, stage, *_ in side:
+                cells = {"text": each.text, "span": span, "role": role, "group": group, "keyword": keyword}
+                rows.append({**cells, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
     notes += [note for each in found for note in each.notes]
     if loaded is None:
         notes.append("without an encoder only names and aliases are found; name a model with --encoder")

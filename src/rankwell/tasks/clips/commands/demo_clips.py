@@ -150,7 +150,7 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
             made.annotations,
             mode="text",
             queries=made.queries,
-            map_text=lambda text: mapper.map_text(text).keywords,
+            map_text=lambda text: mapper.map_text(text).query_keywords,
             engine=engine,
             schema=made.schema,
             details=True,
