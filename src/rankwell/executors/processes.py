@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import rankwell
+from rankwell.core.kernels.interrupts import starting_processes
 from rankwell.core.kernels.workers import processors
 from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
@@ -40,9 +41,11 @@ class _Worker:
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self.variables = variables
         environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(paths)}
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-            [sys.executable, "-m", _WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
-        )
+        command = [sys.executable, "-m", _WORKER]
+        with starting_processes():
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
+            )
         self.place = -1
         """The place of the call that it works on, -1 for none."""
         threading.Thread(target=self._read, args=(answers,), daemon=True).start()
