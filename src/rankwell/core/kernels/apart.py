@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from rankwell.core.kernels.interrupts import starting_processes
+from rankwell.core.kernels.interrupts import leave_interrupts_to_parent, starting_processes
 from rankwell.core.kernels.workers import end_with_parent
 
 Result = TypeVar("Result")
@@ -84,3 +84,5 @@ def _serve(pipe: Any, work: Callable[..., Iterable[Any]], arguments: tuple[Any, 
             pipe.send(("done", None))
         except Exception as error:  # every error is raised in the other process
             pipe.send(("error", error))
+        finally:
+            leave_interrupts_to_parent()

@@ -1,8 +1,9 @@
 """Ctrl-C and SIGTERM: work that keeps what has arrived before it ends, and processes that leave both to their parent."""
 
+import os
 import signal
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -16,10 +17,11 @@ def is_interrupted() -> bool:
 
 
 @contextmanager
-def interrupts_held() -> Generator[None]:
+def interrupts_held(notice: str = "") -> Generator[None]:
     """A block that ends itself where `is_interrupted`; the interruption is raised behind it, a second one at once.
 
-    Outside the main thread, which alone learns of signals, it does nothing.
+    notice: for standard error, when the interruption comes. Outside the main thread, which alone learns of signals, nothing
+    is held.
     """
     known: dict[int, Any] = {}
 
@@ -27,6 +29,9 @@ def interrupts_held() -> Generator[None]:
         _pending.append(number)
         if len(_pending) > 1:
             known[number](number, frame)
+        elif notice:
+            with suppress(OSError):
+                os.write(2, f"{notice}\n".encode())
 
     try:
         for each in INTERRUPTS:
