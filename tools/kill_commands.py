@@ -275,7 +275,7 @@ class Harness:
             self.counts[f"exit {code}"] += 1
         what = f"{' | '.join(lines)} ({word.name if victim else 'no signal'}, exit codes {codes})"
         # An interrupt while Python starts ends it with 1.
-        if not {*codes} <= {0, 2, 130, -word, *([1] if word is signal.SIGINT else [])}:
+        if not {*codes} <= {0, 2, 128 + word, -word, *([1] if word is signal.SIGINT else [])}:
             self.problems.append(f"an exit code of no such end: {what}")
         # What a killed command had finished, another command may refuse to replace.
         again = self.rng.choice(case.lines)

@@ -39,7 +39,7 @@ CASES = {
     "study/model-judge": "study model-judge judged/study --callable ./model.py:grade --model m --at-most 0\n"
     "study model-judge judged/study --callable ./model.py:grade --model m --at-most 0 -f json",
     "study/model-judge-key": "study model-judge judged/study --url http://127.0.0.1:9/v1 --model m --key '${NO_SUCH_KEY}' "
-    "--prompt judged/prompt.txt --temperature 0.5 --max-tokens 9 --longest 99 --timeout 1 --attempts 1 --jobs 2",
+    "--prompt judged/prompt.txt --parameter temperature=0.5 --parameter max_tokens=9 --longest 99 --timeout 1 --attempts 1 --jobs 2",
     "study/agreement-json": "study agreement judged/study -f json",
 }
 

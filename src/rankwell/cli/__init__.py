@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 4000
 """Characters of a message that a person may still read."""
+_CTRL_C = 2
 _WIDE = 70
 """Columns of a terminal that has room for a bar before a note."""
 
@@ -22,12 +23,13 @@ def script() -> None:
     startup.leave_working_directory()
     startup.share_arenas()
     try:
+        startup.catch_interrupts()
         startup.collect_garbage_rarely()
         startup.start_one_thread(sys.argv[1:])
         _open_streams()
         code = main()
     except KeyboardInterrupt:
-        code = 130
+        code = _interrupted()
     startup.leave(sys.argv[1:], code)
 
 
@@ -52,13 +54,22 @@ def main() -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return 130
+        return _interrupted()
     except BrokenPipeError:
         return _abandon_output(0)
     except OSError as error:
         _say(f"rankwell: output: {error.strerror or error}.")
         return _abandon_output(2)
     return code
+
+
+def _interrupted() -> int:
+    """Says that the command was interrupted; its exit code. A further interruption does not cut the sentence."""
+    number = startup.end_interrupts()
+    # A terminal shows ^C where the cursor is.
+    newline, word = "\n" * sys.stderr.isatty(), "interrupted" if number == _CTRL_C else "ended by SIGTERM"
+    _say(f"{newline}rankwell: {word}; nothing is half-written. Run the same command again: where it keeps its work, it goes on.")
+    return 128 + number
 
 
 def _abandon_output(code: int) -> int:
@@ -75,7 +86,7 @@ def _dispatch(arguments: list[str]) -> int:
         kernel = "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
         print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
-    from rankwell.errors import RankwellError, at_the_command_line
+    from rankwell.errors import at_the_command_line
 
     try:
         if arguments[:1] == ["trec-eval"]:
@@ -84,30 +95,32 @@ def _dispatch(arguments: list[str]) -> int:
             return trec_eval.main(arguments[1:], sys.stdout)
         with at_the_command_line():
             return _run(arguments)
-    except RankwellError as error:
-        _say(f"rankwell: {_one_line(error)}")
-        return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
         raise
-    except OSError as error:
+    except Exception as error:
+        if startup.interruptions or str(error) == "Query interrupted":
+            # What the interruption made of the work, as of DuckDB's.
+            raise KeyboardInterrupt from error
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Says why a command failed; its exit code."""
+    from rankwell.errors import RankwellError
+
+    if isinstance(error, RankwellError):
+        _say(f"rankwell: {_one_line(error)}")
+        return error.exit_code
+    if isinstance(error, OSError):
         _say(f"rankwell: {_one_line(error.filename or 'output')}: {error.strerror or error}.")
         return 2
-    except MemoryError:
-        return _out_of_memory()
-    except Exception as error:
-        if str(error) == "Query interrupted":
-            # What DuckDB makes of Ctrl-C.
-            raise KeyboardInterrupt from error
-        if str(error) == "can't start new thread":
-            return _out_of_memory()
-        import traceback
-
-        _say(traceback.format_exc() + "rankwell: internal error; please report it with the lines above.", fold=False)
+    if isinstance(error, MemoryError) or str(error) == "can't start new thread":
+        _say("rankwell: out of memory.")
         return 3
+    import traceback
 
-
-def _out_of_memory() -> int:
-    _say("rankwell: out of memory.")
+    text = "".join(traceback.format_exception(error))
+    _say(text + "rankwell: internal error; please report it with the lines above.", fold=False)
     return 3
 
 

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from rankwell.core.kernels.children import python_command, python_variables
+from rankwell.core.kernels.children import python_command, python_variables, starting_processes
 from rankwell.core.kernels.workers import processors
 from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
@@ -36,9 +36,10 @@ class _Worker:
     def __init__(self, variables: Mapping[str, str], answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
         self.variables = variables
         environment = {**python_variables(), **variables}
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-            python_command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
-        )
+        with starting_processes():
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
+                python_command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
+            )
         self.place = -1
         """The place of the call that it works on, -1 for none."""
         threading.Thread(target=self._read, args=(answers,), daemon=True).start()

@@ -3,17 +3,16 @@
 import json
 import os
 import queue
-import signal
 import sys
 import threading
 
+from rankwell.core.kernels.interrupts import leave_interrupts_to_parent
 from rankwell.executors import call
 
 
 def main() -> None:
     """Answers until the input ends, and then ends at once, in the middle of a call, too."""
-    # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is not an answer
     calls: queue.SimpleQueue[str] = queue.SimpleQueue()

@@ -94,6 +94,49 @@ def test_every_deciding_item_is_asked_once_and_kept_with_all_that_decides_the_re
     assert any("0 new replies" in note for note in again.notes)
 
 
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ((), {"temperature": 0.0, "max_tokens": 512}),
+        (("max_completion_tokens=99",), {"temperature": 0.0, "max_completion_tokens": 99}),
+        (("temperature=", "max_tokens="), {}),
+        (("temperature=0.5", "seed=7", "reasoning_effort=low"), {"temperature": 0.5, "max_tokens": 512, "seed": 7}),
+    ],
+)
+def test_the_parameters_of_a_request_are_those_that_are_chosen(study, truth, given, sent):
+    with ScriptedServer(by_truth(truth)) as server:
+        ask(study, server, at_most=1, parameter=given)
+
+    body = server.received[0].body
+    kept = dict(read_replies(read_study(study), "judge/7b")[0].parameters)
+    more = {"reasoning_effort": "low"} if len(given) > 2 else {}
+    assert {name: value for name, value in body.items() if name not in ("model", "messages")} == {**sent, **more}
+    assert kept == {**sent, **more, "longest": 20_000}
+
+
+def test_a_server_that_refuses_a_parameter_is_named_the_way_out(study, truth):
+    def answer(number, request):
+        if "max_tokens" in request.body:
+            text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+            return Reply({"error": {"message": text}}, status=400)
+        return by_truth(truth)(number, request)
+
+    with ScriptedServer(answer) as server:
+        with pytest.raises(
+            BadInput, match=r"Use 'max_completion_tokens' instead.*parameter.'?max_tokens='? leaves max_tokens out"
+        ):
+            ask(study, server)
+        ask(study, server, at_most=2, parameter=["max_completion_tokens=512"])
+
+    assert len(read_replies(read_study(study), "judge/7b")) == 2
+
+
+@pytest.mark.parametrize("given", ["temperature", "=1", "model=x", "messages=[]"])
+def test_a_parameter_that_cannot_be_sent_is_refused(study, given):
+    with pytest.raises(BadUsage, match="expected NAME=VALUE"):
+        model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[given])
+
+
 def test_at_most_so_many_are_asked_and_the_next_run_goes_on(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
         ask(study, server, at_most=5)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from rankwell.core.kernels.children import safe_path
+from rankwell.core.kernels.children import starting_processes
+from rankwell.core.kernels.interrupts import leave_interrupts_to_parent
 from rankwell.core.kernels.workers import end_with_parent
 
 Result = TypeVar("Result")
@@ -39,7 +40,7 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(there, work, arguments))
-    with safe_path():
+    with starting_processes():
         process.start()
     there.close()
     try:
@@ -77,8 +78,12 @@ def _serve(pipe: Any, work: Callable[..., Iterable[Any]], arguments: tuple[Any, 
     # Ctrl-C reaches this process, too, which cleans up; the one that started it reports it.
     with suppress(KeyboardInterrupt):
         try:
+            if hasattr(signal, "pthread_sigmask"):
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
             for each in work(*arguments):
                 pipe.send(("result", each))
             pipe.send(("done", None))
         except Exception as error:  # every error is raised in the other process
             pipe.send(("error", error))
+        finally:
+            leave_interrupts_to_parent()

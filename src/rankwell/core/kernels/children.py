@@ -1,6 +1,7 @@
 """Python in processes that are started: none of them imports from the working directory."""
 
 import os
+import signal
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -33,3 +34,19 @@ def safe_path() -> Generator[None]:
             os.environ.pop(SAFE_PATH, None)
         else:
             os.environ[SAFE_PATH] = before
+
+
+@contextmanager
+def starting_processes() -> Generator[None]:
+    """A block that starts processes, as in `safe_path`. Ctrl-C reaches every process of a terminal: theirs waits until they are
+    ready.
+    """
+    with safe_path():
+        if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+            yield
+            return
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -11,7 +10,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from rankwell.core.kernels.children import safe_path
+from rankwell.core.kernels.children import safe_path, starting_processes
+from rankwell.core.kernels.interrupts import leave_interrupts_to_parent
 from rankwell.core.kernels.quotas import memory_left, processor_quota
 from rankwell.errors import BadUsage
 
@@ -172,12 +172,12 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
     with safe_path():
         pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,))
 
-    def _submit(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
-        with safe_path():  # processes are started as work comes
+    def _map_apart(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+        with starting_processes():  # they start when work comes
             return pool.map(work, parts)
 
     try:
-        yield _submit
+        yield _map_apart
     except BrokenProcessPool as error:
         raise BadUsage(
             f"one of {processes} processes ended before its work, perhaps for want of memory; ask for fewer, or for one, which "
@@ -188,8 +188,7 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
 
 
 def _begin(prepare: Callable[[], object]) -> None:
-    # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
     threading.Thread(target=end_with_parent, daemon=True).start()
     prepare()
 

@@ -1,21 +1,22 @@
 """Hosts of engines: a worker process that holds them, under a watchdog that ends and replaces it, or this process."""
 
 import os
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
 from rankwell.core.kernels.apart import exit_text
-from rankwell.core.kernels.children import safe_path
+from rankwell.core.kernels.children import starting_processes
+from rankwell.core.kernels.interrupts import is_interrupted, leave_interrupts_to_parent
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
+    FAILED_IN_A_ROW,
     MOST_IN_A_ROW,
-    NOT_ASKED,
     BatchReport,
     Client,
     Emit,
@@ -32,6 +33,8 @@ from rankwell.tasks.retrieve.loops import (
 MOST_CLIENTS = 256
 _POLL = 0.25
 _GRACE = 1.0
+_PATIENCE = 5.0
+"""Seconds in which a process may end its query after an interruption."""
 _WARM_UP = 10
 """Queries that are encoded before any of these times is taken."""
 
@@ -97,7 +100,7 @@ class LocalHost:
         self._engines: list[Engine] = []
         self._clients: dict[int, list[Client]] = {}
         self._encode: Encode | None = None
-        self.watch = Watch([0.0] * MOST_CLIENTS, [0] * MOST_CLIENTS)
+        self.watch = Watch([0.0] * MOST_CLIENTS, [0] * MOST_CLIENTS, SimpleNamespace(value=0))
 
     def open(self) -> EngineTraits:
         """Opens an engine for every build, indexes, and checks the queries."""
@@ -165,10 +168,10 @@ class ProcessHost:
 
     def _begin(self) -> None:
         since, query = self._context.RawArray("d", MOST_CLIENTS), self._context.RawArray("l", MOST_CLIENTS)
-        self._watch = Watch(since, query)
-        self._here, there = self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(there, since, query), daemon=True)
-        with safe_path():
+        ended = self._context.RawValue("b", 0)
+        self._watch, self._here, there = Watch(since, query, ended), *self._context.Pipe()
+        self._process = self._context.Process(target=_serve, args=(there, self._watch), daemon=True)
+        with starting_processes():
             self._process.start()
         there.close()
 
@@ -183,16 +186,24 @@ class ProcessHost:
         return self._reply(("ask", batch), emit)
 
     def _reply(self, request: tuple[str, Any], emit: Emit | None) -> Any:
-        limit = self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE
+        limit, patience = self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE, float("inf")
         try:
             self._here.send(request)
         except OSError as error:
             raise self._ended() from error
         while True:
             try:
-                while not self._here.poll(_POLL):
+                if emit is not None and is_interrupted():
+                    # The process hands over its answers and ends the batch, unless a query keeps it.
+                    patience = patience if self._watch.ended.value else clock() + _PATIENCE
+                    self._watch.ended.value = 1
+                    if clock() > patience:
+                        self._kill()
+                        raise KeyboardInterrupt
+                if not self._here.poll(_POLL):
                     if emit is not None:
                         self._refuse_hung(limit)
+                    continue
                 kind, content = self._here.recv()
             except (EOFError, OSError) as error:
                 raise self._ended() from error
@@ -240,10 +251,9 @@ class ProcessHost:
             self._kill()
 
 
-def _serve(pipe: Any, since: Any, query: Any) -> None:
+def _serve(pipe: Any, watch: Watch) -> None:
     """The worker process: opens, asks and closes on request, until the pipe ends."""
-    # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
     os.dup2(2, 1)  # whatever a library prints is not a result
     host: LocalHost | None = None
     while True:
@@ -254,7 +264,7 @@ def _serve(pipe: Any, since: Any, query: Any) -> None:
         try:
             if word == "open":
                 host = LocalHost(content)
-                host.watch = Watch(since, query)
+                host.watch = watch
                 pipe.send(("done", host.open()))
             elif word == "ask" and host is not None:
                 pipe.send(("done", host.ask(content, lambda rows: pipe.send(("rows", rows)))))
@@ -287,6 +297,8 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
         try:
             return host.ask(batch._replace(queries=list(outstanding)), _emit)
         except WorkerLost as error:
+            if is_interrupted():
+                raise KeyboardInterrupt from error
             in_a_row += 1
             for each in error.requests:
                 lost[each.query] = lost.get(each.query, 0) + 1
@@ -299,13 +311,13 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
                 _leave("another request ended the worker process")
                 batch = batch._replace(moments=None)
             if in_a_row >= MOST_IN_A_ROW:
-                _leave(NOT_ASKED[True])
+                _leave(FAILED_IN_A_ROW)
             host.open()
 
 
 def ask_together(hosts: Sequence[Host], batches: Sequence[RequestBatch], emit: Emit) -> list[BatchReport]:
-    """Asks a batch of each host at once."""
-    if len(hosts) == 1:
+    """Asks a batch of each host at once; processes end theirs early where `is_interrupted`."""
+    if isinstance(hosts[0], LocalHost):
         return [ask_watched(hosts[0], batches[0], emit)]
     from concurrent.futures import ThreadPoolExecutor
 

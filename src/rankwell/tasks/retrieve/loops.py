@@ -21,8 +21,8 @@ def clock() -> float:
 Status = Literal["ok", "failed", "timeout", "not_asked"]
 MOST_IN_A_ROW = 20
 """Failures in a row after which a client asks no further query."""
-NOT_ASKED = {True: f"{MOST_IN_A_ROW} queries in a row failed before", False: "the time of the call was up"}
-_FLUSH = 0.5
+FAILED_IN_A_ROW = f"{MOST_IN_A_ROW} queries in a row failed before"
+_FLUSH, _SLOW = 0.5, 0.005
 _FLOOR = 2000
 
 
@@ -85,10 +85,13 @@ class Terms:
 
 
 class Watch:
-    """When each client sent the request that it waits for, 0 for none, and which query it is; shared with a watchdog."""
+    """When each client sent the request that it waits for, 0 for none, and which query it is; shared with a watchdog.
 
-    def __init__(self, since: Any, query: Any) -> None:
-        self.since, self.query = since, query
+    ended: its `value` is 1 where nothing more is to be asked.
+    """
+
+    def __init__(self, since: Any, query: Any, ended: Any) -> None:
+        self.since, self.query, self.ended = since, query, ended
 
     def begin(self, slot: int, query: int) -> None:
         """Notes a request."""
@@ -139,6 +142,11 @@ class Client:
                 return
             finally:
                 self._watch.end(self._slot)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing more is to be asked, as the call was interrupted."""
+        return bool(self._watch.ended.value)
 
     def encode(self, query: int) -> float | None:
         """Encodes the text of a query; the seconds that it took, None where queries have vectors already."""
@@ -200,7 +208,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
 
     def _next() -> int | None:
         try:
-            return None if stop.is_set() or clock() - start > batch.seconds else places.popleft()
+            return None if stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds else places.popleft()
         except IndexError:
             return None
 
@@ -224,7 +232,10 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     if errors:
         raise errors[0]
     now = clock()
-    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", NOT_ASKED[stop.is_set()]) for each in places])
+    why = (
+        "the call was interrupted" if clients[0].is_ended else FAILED_IN_A_ROW if stop.is_set() else "the time of the call was up"
+    )
+    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", why) for each in places])
 
 
 def _guarded(lock: threading.Lock, emit: Emit, found: list[SentRequest]) -> None:
@@ -244,21 +255,25 @@ def _loop(
     """One client: the next query, until there is none or too many failed in a row."""
     found, failures, flushed = list[SentRequest](), 0, clock()
     connect = partial(client.session, batch.search, batch.warm_up)
-    while (place := following()) is not None:
-        query, planned = batch.queries[place], None
-        encoding = encoded[query] if query in encoded else client.encode(query)
-        if batch.moments is not None:
-            planned = start + batch.moments[place]
-            if (wait := planned - clock()) > 0:
-                time.sleep(wait)
-        found.append(client.ask(query, planned, connect, encoding))
-        failures = 0 if found[-1].status == "ok" else failures + 1
-        if failures >= MOST_IN_A_ROW:
-            stop.set()
-        if batch.prompt or found[-1].done - flushed > _FLUSH:
-            emit(client.scored(found))
-            found, flushed = [], clock()
-    emit(client.scored(found))
+    try:
+        while (place := following()) is not None:
+            query, planned = batch.queries[place], None
+            encoding = encoded[query] if query in encoded else client.encode(query)
+            if batch.moments is not None:
+                planned = start + batch.moments[place]
+                if (wait := planned - clock()) > 0:
+                    time.sleep(wait)
+            found.append(client.ask(query, planned, connect, encoding))
+            failures = 0 if found[-1].status == "ok" else failures + 1
+            if failures >= MOST_IN_A_ROW:
+                stop.set()
+            # Handing over takes a hundredth of what a slow query does, and the next one may be interrupted.
+            is_slow = found[-1].done - found[-1].sent > _SLOW
+            if batch.prompt or is_slow or found[-1].done - flushed > _FLUSH:
+                emit(client.scored(found))
+                found, flushed = [], clock()
+    finally:
+        emit(client.scored(found))
 
 
 def measure_batch(engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit) -> BatchReport:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.kernels.interrupts import interrupts_held
 from rankwell.core.tables import Floats
 from rankwell.engines import EngineFamily, EngineItems, family_of
 from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
+from rankwell.store import Source
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
 from rankwell.tasks.retrieve.hosts import MOST_CLIENTS, EngineTraits, Host, LocalHost, ProcessHost, Task, ask_together
 from rankwell.tasks.retrieve.inputs import RetrieveInputs
@@ -286,6 +289,8 @@ def _key(
     """The digest of everything that decides which requests are sent; secrets are in it by their names alone."""
     chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")}
     known = [None if inputs.items is None or items is None else inputs.items.digest(), inputs.queries.digest()]
+    if isinstance(engine, str) and engine.endswith(".toml"):
+        known.append(Source(Path(engine)).digest())
     content = [
         _label(engine),
         settings.fixed,
@@ -323,15 +328,21 @@ def _ask_one(
             moments = np.cumsum(gaps).tolist()
         clients = (options.clients or (IN_FLIGHT if options.rate is not None else 1)) if len(hosts) == 1 else 1
         batches.append(RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds))
+    # A request without end in this process would hold an interruption, too.
+    held, is_kept = nullcontext() if isinstance(hosts[0], LocalHost) else interrupts_held(), False
     try:
-        reports = ask_together(hosts, batches, _emit)
-    except RankwellError as error:
+        with held:
+            journal.add(SentBatch(*where, found, ask_together(hosts, batches, _emit)))
+            is_kept = True
+    except BaseException as error:
+        if is_kept:
+            raise
         # The answers so far are kept, so that the same call asks the rest alone.
         answered, now = {each.query for each in found}, clock()
-        left = [SentRequest(query, None, now, now, "not_asked", str(error)) for query in queries if query not in answered]
+        why = str(error) or "the call was interrupted"
+        left = [SentRequest(query, None, now, now, "not_asked", why) for query in queries if query not in answered]
         journal.add(SentBatch(*where, [*found, *left], []))
         raise
-    journal.add(SentBatch(*where, found, reports))
 
 
 def _refuse_failures(journal: Journal, inputs: RetrieveInputs, settings: Sequence[Setting], options: RetrieveOptions) -> None:

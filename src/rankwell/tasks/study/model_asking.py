@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from rankwell.core.code import load_object
+from rankwell.core.kernels.interrupts import interrupts_held, is_interrupted
 from rankwell.core.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.errors import BadInput, BadUsage, flag, sentence, shown
 from rankwell.report.present import Progress
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import now
@@ -24,6 +25,7 @@ from rankwell.tasks.study.options import ModelOptions
 
 _PASSING = (408, 425, 429)
 _LONGEST_PAUSE = 120.0
+_TICK = 0.25
 _MOST_FAILED = 3
 """So many items in a row without an answer end the run."""
 
@@ -83,6 +85,13 @@ class ModelJudge(Protocol):
         ...
 
 
+def _wait(seconds: float) -> None:
+    """Waits, unless the call is interrupted."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not is_interrupted():
+        time.sleep(min(left, _TICK))
+
+
 @dataclass(frozen=True, eq=False)
 class HttpJudge:
     """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others. pause: waits for some seconds."""
@@ -91,7 +100,7 @@ class HttpJudge:
     options: ModelOptions
     template: ModelPrompt
     secrets: Secrets = field(default_factory=Secrets)
-    pause: Callable[[float], None] = time.sleep
+    pause: Callable[[float], None] = _wait
 
     def __post_init__(self) -> None:
         refuse_literal("url", str(self.options.url))
@@ -112,8 +121,7 @@ class HttpJudge:
     @property
     def parameters(self) -> dict[str, Any]:
         """All that decides a reply besides the prompt."""
-        names = ("temperature", "max_tokens", "longest")
-        return {name: getattr(self.options, name) for name in names}
+        return {**self.options.sent_parameters, "longest": self.options.longest}
 
     @property
     def authorization(self) -> dict[str, str]:
@@ -128,8 +136,7 @@ class HttpJudge:
     def answer(self, question: ItemToGrade) -> str:
         """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a request that is refused."""
         content = self.template.filled(self.study, self.model, question.query_text, question.document)
-        body = {"model": self.model, "messages": [{"role": "user", "content": content}]}
-        body |= {name: value for name, value in self.parameters.items() if name != "longest" and value is not None}
+        body = {"model": self.model, "messages": [{"role": "user", "content": content}], **self.options.sent_parameters}
         wait = 1.0
         for attempt in range(1, self.options.attempts + 1):
             try:
@@ -138,8 +145,12 @@ class HttpJudge:
                 text = self.secrets.redact(str(failure))
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
-                    raise BadInput(f"{self.model} refuses item {shown(question.item)}: {text}") from None
-                if attempt == self.options.attempts:
+                    named = next((name for name in self.options.sent_parameters if name in text), None)
+                    advice = (
+                        f" {flag('--parameter', f'{named}=')} leaves {named} out, and NAME=VALUE sends another." if named else ""
+                    )
+                    raise BadInput(f"{self.model} refuses item {shown(question.item)}: {sentence(text)}{advice}") from None
+                if attempt == self.options.attempts or is_interrupted():
                     raise EngineFailure(failure.kind, text) from None
                 self.pause(_pause(failure, wait))
                 wait = min(2 * wait, _LONGEST_PAUSE)
@@ -220,7 +231,8 @@ def ask(
 ) -> AskingOutcome:
     """Asks for every item of the pool that has no reply under these settings, and keeps each reply when it arrives.
 
-    Raises BadInput for a request that is refused; the replies to those before it, and on their way, are kept.
+    Raises BadInput for a request that is refused, and KeyboardInterrupt; the replies to those before it, and on their way, are
+    kept.
     """
     settings = ModelReply("", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, "").settings
     known = known_pairs(read_replies(study, judge.model), settings)
@@ -229,18 +241,19 @@ def ask(
     chosen = missing if at_most is None else missing[:at_most]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
     questions = _questions(study, chosen, longest)
-    for answer in _answers(judge, questions, jobs):
-        if isinstance(answer.found, EngineFailure):
-            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
-        elif isinstance(answer.found, Exception):
-            refusal = refusal or answer.found
-        else:
-            append_reply(study, _kept(study, judge, answer.question, answer.found, answer.seconds))
-            new, in_a_row = new + 1, 0
-            if progress is not None:
-                progress("ask", new, len(chosen))
-        if in_a_row == _MOST_FAILED or refusal is not None:
-            questions.close()  # no more are asked; answers on their way still arrive
+    with interrupts_held("waiting for the replies that are on their way; a second Ctrl-C loses them"):
+        for answer in _answers(judge, questions, jobs):
+            if isinstance(answer.found, EngineFailure):
+                failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
+            elif isinstance(answer.found, Exception):
+                refusal = refusal or answer.found
+            else:
+                append_reply(study, _kept(study, judge, answer.question, answer.found, answer.seconds))
+                new, in_a_row = new + 1, 0
+                if progress is not None:
+                    progress("ask", new, len(chosen))
+            if in_a_row == _MOST_FAILED or refusal is not None or is_interrupted():
+                questions.close()  # no more are asked; answers on their way still arrive
     if refusal is not None:
         raise refusal
     return AskingOutcome(new, len(every) - len(missing), failed, len(missing) - new, failure)
@@ -260,7 +273,7 @@ def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> 
     n_sent, workers = 0, list[Thread]()
     try:
         for question in islice(questions, jobs):
-            workers.append(Thread(target=_work, daemon=True))  # Ctrl-C does not wait for answers
+            workers.append(Thread(target=_work, daemon=True))  # a second Ctrl-C does not wait for answers
             workers[-1].start()
             waiting.put(question)
             n_sent += 1

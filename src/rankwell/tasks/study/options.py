@@ -1,10 +1,12 @@
 """The options of a study: how its pool is made, and how it is estimated."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from rankwell.core.options import Input, Option
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
@@ -171,10 +173,9 @@ class ModelOptions:
         Key of the server, as a variable of the environment: '${NAME}'. It is never written or shown.
     prompt
         File of the prompt, with the places {query} and {document}; by default our own.
-    temperature
-        Temperature of the model.
-    max_tokens
-        Most tokens of a reply.
+    parameter
+        Parameter of the request, NAME=VALUE; several times for several. By default temperature=0 and max_tokens=512, in whose
+        place max_completion_tokens=N is sent where it is given; NAME= leaves one out.
     longest
         Characters of a document that are sent.
     timeout
@@ -190,20 +191,35 @@ class ModelOptions:
     callable: str | None = None
     key: str | None = None
     prompt: Annotated[str | None, Input()] = None
-    temperature: float = 0.0
-    max_tokens: int = 512
+    parameter: Annotated[Sequence[str] | None, Option(("--parameter",), kind=list[str])] = None
     longest: int = 20_000
     timeout: float = 120.0
     attempts: int = 6
     jobs: Annotated[int, Option(("--jobs", "-j"))] = 1
 
     def __post_init__(self) -> None:
-        for name in ("max_tokens", "longest", "attempts", "jobs"):
+        self.sent_parameters  # noqa: B018 - raises BadUsage
+        for name in ("longest", "attempts", "jobs"):
             if getattr(self, name) < 1:
                 raise BadUsage(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a positive integer.")
         if self.jobs > 256:
             raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
-        if not self.timeout > 0 or not self.temperature >= 0:
-            raise BadUsage(
-                f"--timeout {self.timeout:g}, --temperature {self.temperature:g}: expected a positive number, and one from 0."
-            )
+        if not self.timeout > 0:
+            raise BadUsage(f"--timeout {self.timeout:g}: expected a positive number.")
+
+    @property
+    def sent_parameters(self) -> dict[str, Any]:
+        """The parameters of a request: values are JSON where they can be, else texts. Raises BadUsage."""
+        named: dict[str, Any] = {}
+        for text in self.parameter or ():
+            name, equals, value = text.partition("=")
+            if not equals or not name or name in named or name in ("model", "messages", "longest"):
+                raise BadUsage(
+                    f"{flag('--parameter', text)}: expected NAME=VALUE, a NAME once, and none of model, messages, longest."
+                )
+            try:
+                named[name] = json.loads(value) if value else None
+            except ValueError:
+                named[name] = value
+        known = {} if named.get("max_completion_tokens") else {"max_tokens": 512}
+        return {name: value for name, value in ({"temperature": 0.0} | known | named).items() if value is not None}

@@ -25,8 +25,8 @@ def serve_session(study: Study, judge: str, options: JudgeOptions, *, browser: b
         with JudgingServer(session) as server, opening_file(path, server.origin, server.token):
             opened = browser and webbrowser.open(path.resolve().as_uri())
             how = "opened in the browser" if opened else f"open {printable(str(path))} in a browser"
-            sys.stderr.write(f"judging as {judge} at {server.origin}: {how}; Ctrl-C ends it\n")
-            sys.stderr.flush()
             with suppress(KeyboardInterrupt):
+                sys.stderr.write(f"judging as {judge} at {server.origin}: {how}; Ctrl-C ends it\n")
+                sys.stderr.flush()
                 server.serve_forever(poll_interval=0.1)
         return session.n_acts, session.notes

@@ -1,0 +1,12 @@
+"""An engine that takes its time, and notes what it was asked."""
+
+import os
+import time
+
+
+def search(query: str, k: int) -> list[str]:
+    """Two items after some milliseconds; the query is appended to the file that the environment names."""
+    time.sleep(float(os.environ.get("SLOW_SECONDS", "0.02")))
+    with open(os.environ["SLOW_LOG"], "a", encoding="utf-8") as stream:
+        stream.write(query + "\n")
+    return ["a", "b"][:k]
