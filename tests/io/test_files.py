@@ -538,14 +538,43 @@ def test_mixed_line_ends_in_csv_are_read(tmp_path):
     assert list(files.read_ranking(place).items) == ["a", "b"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_line_ends_within_quotes_stay_where_those_of_lines_differ(suffix: str, tmp_path: Path):
-    mark = {"csv": ",", "tsv": "\t"}[suffix]
-    lines = [f'q1{mark}"say\r\n ""so"""\r\n', f'q2{mark}"a\nb"\n', f'q3{mark}5" disk\r\n', f"q4{mark}end\n"]
-    place = tmp_path / f"a.{suffix}"
-    place.write_bytes(f"id{mark}text\n{''.join(lines)}".encode())
+def test_line_ends_within_quotes_stay_where_those_of_lines_differ(tmp_path: Path):
+    lines = ['q1,"say\r\n ""so"""\r\n', 'q2,"a\nb"\n', 'q3,5" disk\r\n', "q4,end\n"]
+    (tmp_path / "a.csv").write_bytes(f"id,text\n{''.join(lines)}".encode())
 
-    assert files.read_texts(place).texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+    assert files.read_texts(tmp_path / "a.csv").texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+
+
+@pytest.mark.parametrize(("end", "last"), [("\n", ""), ("\r\n", ""), ("\r", ""), ("\n", "\r\n"), ("\n", '\nq5\t"a\rb"')])
+def test_between_tabs_a_quotation_mark_is_a_character_whatever_lines_end_in(end: str, last: str, tmp_path: Path):
+    rows = {"q1": '"say', "q2": 'so"', "q3": '"a ""b"" c"', '"q4"': '"'}
+    (tmp_path / "a.tsv").write_bytes((end.join(["id\ttext", *("\t".join(row) for row in rows.items())]) + last).encode())
+
+    expected = rows | ({"q5": '"a\rb"'} if "q5" in last else {})
+
+    assert files.read_texts(tmp_path / "a.tsv").texts == expected
+
+
+def test_a_quotation_mark_in_a_csv_that_takes_in_lines_is_refused(tmp_path: Path):
+    place = write_text(tmp_path / "a.csv", 'query,item,score\nq0,d,1\n"Heroes,d1,1\nq2,d2,1\nCoda",d5,1\n')
+
+    with pytest.raises(BadLine, match=r"a.csv:3: a quotation mark opens a field that this line does not close.*2 rows.*4 lines"):
+        files.read_ranking(place)
+    with pytest.raises(BadLine, match=r"a.csv:3: "):
+        files.read_column(f"{place}:query")
+
+
+def test_a_header_in_quotation_marks_between_tabs_is_refused(tmp_path: Path):
+    place = write_text(tmp_path / "a.tsv", '"query"\t"item"\t"score"\n"q"\t"d"\t1\n')
+
+    with pytest.raises(BadLine, match=r"a.tsv:1: .*names of columns in quotation marks, which are part of a name between tabs"):
+        files.read_ranking(place)
+
+
+@pytest.mark.parametrize(("suffix", "item"), [("tsv", "a\tb"), ("tsv", "a\nb"), ("tsv", "a\rb"), ("csv", "a\nb")])
+def test_an_id_that_a_table_could_not_give_back_is_not_written(suffix: str, item: str, tmp_path: Path):
+    with pytest.raises(BadInput, match="has .*the end of a line; .sv cannot hold it, JSON can"):
+        files.write_run(files.read_ranking({"q": {item: 1.0}}), tmp_path / f"a.{suffix}")
 
 
 def test_json_without_a_hint_may_be_either(tmp_path):

@@ -14,6 +14,7 @@ from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import connected, reader, undamaged
+from rankwell.io.column_tables.dialects import CSV, JSONL, PAR1, PARQUET, TSV, Dialect, has_runs
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -26,7 +27,7 @@ from rankwell.io.column_tables.numeric import (
     sniff_vectors,
 )
 from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, has_runs, opened, opened_table
+from rankwell.io.column_tables.table import ColumnTable, opened, opened_table
 from rankwell.io.formats import Cuts, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
@@ -37,6 +38,7 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
     """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by query; else row by row."""
     with opened(source, dialect, "run", request) as (table, columns):
         if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
+            table.refuse_lost(int(found.retrieved.sum()) + sum(found.unknown.values()), columns.owner, columns.item)
             return found
         table.load(columns)
         ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"
@@ -69,7 +71,7 @@ def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request
     lists = ListScan(items, None, request.options._replace(comments=False, trailing=False))
     for source in sources:
         with opened(source, dialect, "run", request) as (table, columns):
-            if (stream := table.stream(table.rows(columns))) is None:
+            if not table.is_unbroken or (stream := table.stream(table.rows(columns))) is None:
                 raise Irregular
             yield from lists.take(stream)
 
@@ -168,6 +170,7 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
         shown = [table.column(name) + cast for name in others]
         content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
         rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
+        table.refuse_lost(len(rows), columns.owner)
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
         if not name or name in texts:
@@ -212,6 +215,7 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
+    broken = {"tsv": "\t\n\r", "csv": "\n"}.get(dialect.name, "")
     for each in ids:
         if not each or not each.isascii():
             try:
@@ -222,6 +226,9 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
                 ) from None
             if not each:
                 raise BadInput(f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can.")
+        if any(mark in each for mark in broken):
+            what = "a tab or the end of a line" if dialect is TSV else "the end of a line"
+            raise BadInput(f"the {name} {each!r} has {what}; {dialect.name} cannot hold it, JSON can.")
 
 
 def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
