@@ -52,4 +52,18 @@ QUOTATION_MARKS = [
         before="RR, exit 0",
     ),
 ]
-CASES = [*QUOTATION_MARKS]
+MASKS = [
+    Case(
+        "a masked score in a matrix",
+        "python: print(rw.eval_q2m(np.ma.array(np.eye(3), mask=np.eye(3) > 0), [[0], [1], [2]]))",
+        shows=r"the matrix of scores is masked in row 0, column 0 \(from 0\)",
+        before="(100.0, 100.0, 100.0, 1.0, 1.0): what is masked came first",
+    ),
+    Case(
+        "a masked component of a vector",
+        "python: rw.search(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > 0), k=1)",
+        shows=r"is masked in row 0, column 0 \(from 0\)",
+        before="three neighbours, the mask ignored",
+    ),
+]
+CASES = [*QUOTATION_MARKS, *MASKS]

@@ -573,7 +573,7 @@ def test_a_header_in_quotation_marks_between_tabs_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize(("suffix", "item"), [("tsv", "a\tb"), ("tsv", "a\nb"), ("tsv", "a\rb"), ("csv", "a\nb")])
 def test_an_id_that_a_table_could_not_give_back_is_not_written(suffix: str, item: str, tmp_path: Path):
-    with pytest.raises(BadInput, match="has .*the end of a line; .sv cannot hold it, JSON can"):
+    with pytest.raises(BadInput, match=r"has .*the end of a line; .sv cannot hold it, JSON can"):
         files.write_run(files.read_ranking({"q": {item: 1.0}}), tmp_path / f"a.{suffix}")
 
 

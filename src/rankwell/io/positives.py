@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints, Judgments
-from rankwell.core.tables.arrays import MAGIC, read_only_npy
+from rankwell.core.tables.arrays import MAGIC, read_only_npy, refuse_masked
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.delimited import delimited_rows
 from rankwell.documents import read_json, unique_keys
@@ -73,6 +73,7 @@ def read_mask(place: Any, n: int) -> Ints:
     number of entries, for what is neither 0 nor 1, and where nothing is left.
     """
     name = f"{place}: " if isinstance(place, (str, Path)) else ""
+    refuse_masked(place, "the mask of rows")
     try:
         mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
     except ValueError as error:

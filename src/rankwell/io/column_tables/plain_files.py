@@ -16,8 +16,8 @@ from rankwell.store import Source
 
 
 class TextLines(NamedTuple):
-    """The ends of the lines of a text table. n: their number. is_quoted: whether there is a quotation mark. is_mixed: whether they
-    end in two ways. has_returns: whether carriage returns lie within them. by_return: whether they end in nothing else.
+    """The ends of the lines of a text table. n: their number. is_quoted: whether there is a quotation mark. is_mixed: whether
+    they end in two ways. has_returns: whether carriage returns lie within them. by_return: whether they end in nothing else.
     """
 
     n: int

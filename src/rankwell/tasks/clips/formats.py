@@ -1,11 +1,11 @@
 """Files of this task: annotation tables, text queries with their keywords, and declared keywords in JSON."""
 
 import csv
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from rankwell.core.tables.arrays import is_missing
 from rankwell.delimited import TAB, delimited_rows, first_rows
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
@@ -237,7 +237,7 @@ def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequenc
         for text in _labels(cells.get(column)):
             own, label = _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
             labels.setdefault(own, []).append(label)
-    return Row(clip, labels, {name: str(cells[name]) for name in others if cells.get(name) not in (None, "")})
+    return Row(clip, labels, {name: str(cells[name]) for name in others if not is_missing(cells.get(name)) and cells[name] != ""})
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
@@ -256,7 +256,7 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
 
 def _labels(cell: Any) -> list[str]:
     """The labels in a cell: a text separated by commas, or a list."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if is_missing(cell):
         return []
     if not isinstance(cell, str) and isinstance(cell, Iterable):
         parts: list[str] = [str(each) for each in cell if each is not None]

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from rankwell.core.tables.arrays import is_missing
 from rankwell.delimited import TAB, delimited_rows
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
@@ -109,7 +110,7 @@ class Content:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
         if type(value) is int and abs(value) < MOST_START:
             return value
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if is_missing(value):
             return -1
         if isinstance(value, float) and value.is_integer() and abs(value) < MOST_START:
             return int(value)
@@ -361,4 +362,4 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if is_missing(value) else value
