@@ -57,7 +57,7 @@ MASKS = [
         "a masked score in a matrix",
         "python: print(rw.eval_q2m(np.ma.array(np.eye(3), mask=np.eye(3) > 0), [[0], [1], [2]]))",
         shows=r"the matrix of scores is masked in row 0, column 0 \(from 0\)",
-        before="(100.0, 100.0, 100.0, 1.0, 1.0): what is masked came first",
+        before="(0.0, 100.0, 100.0, 4.0, 4.0) of 3 items",
     ),
     Case(
         "a masked component of a vector",

@@ -47,7 +47,7 @@ def test_an_array_without_a_masked_entry_is_an_array_as_any():
     assert str(rw.captions(np.ma.array(scores))) == str(rw.captions(scores))
 
 
-def test_missing_cells_of_frames_are_no_texts_and_no_attributes():
+def test_missing_cells_of_frames_are_neither_texts_nor_attributes():
     cells = {"text": pd.array(["x", None], dtype="string"), "n": pd.array([None, 1], dtype="Int64")}
     frame = pd.DataFrame({"id": ["a", "b"], **cells, "day": pd.to_datetime(["2020-01-01", None])})
 

@@ -65,7 +65,7 @@ def is_missing(value: Any) -> bool:
 
 
 def unmasked(thing: Any, what: str, dtype: Any = None) -> NDArray[Any]:
-    """The thing as an array. Raises BadInput for a masked entry, and what NumPy raises for what is no array."""
+    """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be one."""
     refuse_masked(thing, what)
     return np.asarray(thing, dtype=dtype)
 
