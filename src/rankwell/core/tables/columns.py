@@ -184,7 +184,7 @@ def chosen_columns(choice: ColumnChoice | None, holds: Holds) -> dict[str, str]:
         raise BadUsage(f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}.")
     chosen = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
-    if odd := next((key for key, value in pairs if key not in known or not value), None):
+    if (odd := next((key for key, value in pairs if key not in known or not value), None)) is not None:
         raise BadUsage(f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; write it as in {example}.")
     if not chosen or len(pairs) > len(chosen) or len(set(chosen.values())) < len(chosen) or {"score", "rank"} <= chosen.keys():
         raise BadUsage(f"{flag(option, text)}: name each column once, and one of score and rank; write it as in {example}.")

@@ -40,7 +40,7 @@ def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] |
 def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
     """Raises BadInput where the column `score` may as well hold grades of judgments in a run, or scores of a run in judgments."""
     names = dialect.names(head)
-    if column.lower() != "score" or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5:
+    if not names or column.lower() != "score" or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5:
         return
     if holds == "run":
         what, option = "integers below the names of BEIR's judgments", flag("--columns", f"score={column}")
