@@ -67,6 +67,12 @@ def _run(form: str, holds: str) -> Callable[[Random], str]:
             return "\n".join(lines) + "\n"
         if form == "msmarco":
             return "".join(f"{q}\t{i}\t{place}\n" for q in table for place, i in enumerate(table[q], 1))
+        if form == "headerless":
+            # Scores that fall below 0 are no ranks, nor are grades from 3 on.
+            rows.sort(key=lambda row: (row[0], -row[2]))
+            numbers = [n - 20.3 if holds == "run" else n + 4 for _, _, n in rows]
+            lines = [f"{q} {i} {n}\n" for (q, i, _), n in zip(rows, numbers, strict=True)]
+            return "".join([*lines, f"{rows[-1][0]} another {'-40' if holds == 'run' else '3'}\n"])
         if form == "beir":
             return "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{i}\t{n}\n" for q, i, n in rows)
         if form == "json":
@@ -285,6 +291,13 @@ def _plain_msmarco(path: Path) -> Table:
         if number < 0 or not number.is_integer():
             raise Refused(rank)
         add(table, query, item, 0.0 - number)
+    return table
+
+
+def _plain_headerless(path: Path) -> Table:
+    table: Table = {}
+    for query, item, number in _fields(path, 3):
+        add(table, query, item, number_of(number))
     return table
 
 
@@ -588,6 +601,8 @@ for _holds in ("run", "judgments"):
     _add("json", _holds, _run("json", _holds), _json_table)
 _add("trec", "preferences", _preferences, _plain_preferences)
 _add("msmarco", "run", _run("msmarco", "run"), _plain_msmarco)
+for _holds in ("run", "judgments"):
+    _add("headerless", _holds, _run("headerless", _holds), _plain_headerless)
 _add("msmarco", "texts", _texts("msmarco"), _plain_msmarco_texts)
 _add("mteb", "run", _run("mteb", "run"), _plain_mteb)
 _add("sentence-transformers", "run", _run("sentence-transformers", "run"), _plain_predictions)

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell import report
-from rankwell.core.options import Option
+from rankwell.core.options import JudgmentColumns, Option, RunColumns
 from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.tables.ranking import hits_of_ranking
-from rankwell.evaluation.judged import RunPlace, name_runs
+from rankwell.evaluation.judged import RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.io import files as io
 from rankwell.report.present import Output
@@ -74,13 +75,24 @@ class Findings:
     __repr__ = __str__
 
 
+class ReadOptions(NamedTuple):
+    """The formats and columns of judgments and runs, where their content does not determine them."""
+
+    judgments_format: str | None = None
+    qrels_columns: ColumnChoice | None = None
+    run_format: str | None = None
+    columns: ColumnChoice | None = None
+
+
 def check(
     qrels: str,
     /,
     *runs: str,
     corpus: Path | None = None,
     qrels_format: str | None = None,
+    qrels_columns: JudgmentColumns = None,
     run_format: str | None = None,
+    columns: RunColumns = None,
     strict: bool = False,
     format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
 ) -> Output:
@@ -103,7 +115,8 @@ def check(
     strict
         Exit 1 with a warning, too.
     """
-    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, judgments_format=qrels_format, run_format=run_format)
+    reading = ReadOptions(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
+    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, reading=reading)
     text = found.text(format, report.terminal_of(sys.stdout))
     return Output(
         text=text,
@@ -112,16 +125,10 @@ def check(
     )
 
 
-def check_places(
-    judgments: Any,
-    runs: Mapping[str, Any],
-    *,
-    corpus: str | Path | None = None,
-    judgments_format: str | None = None,
-    run_format: str | None = None,
-) -> Findings:
+def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, reading: ReadOptions) -> Findings:
     """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
-    truth = io.find_judgments(judgments, format=judgments_format)
+    refuse_one_stream([judgments, *runs.values()])
+    truth = io.find_judgments(judgments, format=reading.judgments_format, qrels_columns=reading.qrels_columns)
     notes = [*truth.notes]
     flat = truth.table.flat
     grades = ", ".join(f"{grade:g}: {int((flat.grades == grade).sum())}" for grade in np.unique(flat.grades).tolist())
@@ -141,10 +148,10 @@ def check_places(
             _finding("corpus", "judged items that the corpus lacks", lacking),
         ]
     for name, place in runs.items():
-        ranking = io.check_ranking(place, format=run_format)
+        ranking = io.check_ranking(place, format=reading.run_format, columns=reading.columns)
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
-        run = RunPlace(name, hits_of_ranking(ranking.table, flat), place, ranking.format, run_format)
+        run = RunPlace(name, hits_of_ranking(ranking.table, flat), place, ranking.format, reading.run_format, reading.columns)
         mistakes += [(name, each) for each in run_mistakes(run, flat)]
     mistakes += [("runs", each) for each in copies(runs)]
     findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]

@@ -6,9 +6,9 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import InputData, Option
+from rankwell.core.options import InputData, JudgmentColumns, Option, RunColumns
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds
+from rankwell.core.tables.columns import ColumnChoice, Holds, chosen_columns
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
@@ -42,6 +42,8 @@ def convert(
     query_texts: Annotated[InputData, Option(("--query-texts",))] = None,
     graded_by: Annotated[Literal["people", "model"], Option(("--source",))] = "people",
     duplicates: io.Duplicates = "error",
+    columns: RunColumns = None,
+    qrels_columns: JudgmentColumns = None,
 ) -> Output:
     """Convert a run or judgments from one format to another; the target's suffix says which.
 
@@ -67,7 +69,7 @@ def convert(
     """
     done = convert_file(
         source, target, source_format=source_format, target_format=target_format, holds=holds, query_texts=query_texts,
-        graded_by=graded_by, duplicates=duplicates,
+        graded_by=graded_by, duplicates=duplicates, columns=columns, qrels_columns=qrels_columns,
     )  # fmt: skip
     return Output(notes=done.notes)
 
@@ -82,8 +84,12 @@ def convert_file(
     query_texts: str | Path | None = None,
     graded_by: Literal["people", "model"] = "people",
     duplicates: io.Duplicates = "error",
+    columns: ColumnChoice | None = None,
+    qrels_columns: ColumnChoice | None = None,
 ) -> Conversion:
     """Writes what a file holds in another format. Raises BadUsage where it may be a run or judgments.
+
+    columns, qrels_columns: those of a run or of judgments; either says what the file holds.
 
     query_texts: for formats that name a query by its text; by default queries.parquet or queries.jsonl in the source's folder.
     """
@@ -91,9 +97,10 @@ def convert_file(
         raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
     place, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(place) else Source(place)
+    holds, chosen = _chosen(holds, columns, qrels_columns)
     known, doubt = (holds or "judgments", "") if holds or opened is None else _kind(Head.of(opened), source_format)
     called = str(place) if opened is None else opened.name
-    request = Request(notes=[doubt] if doubt else [], duplicates=duplicates, graded_by=graded_by)
+    request = Request(notes=[doubt] if doubt else [], duplicates=duplicates, columns=chosen, graded_by=graded_by)
     table, name = io.read_as(f"{place}:{part}" if part else opened or place, known, source_format, request)
     read_with = FORMATS[f"{name} {known}"]
     if graded_by == "model" and not read_with.models:
@@ -112,6 +119,19 @@ def convert_file(
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"] if lost else []
     return Conversion(target, known, name, written, len(table.items), tuple(notes))
+
+
+def _chosen(
+    holds: Literal["run", "judgments"] | None, columns: ColumnChoice | None, qrels_columns: ColumnChoice | None
+) -> tuple[Literal["run", "judgments"] | None, dict[str, str]]:
+    """What a file holds and its columns, as far as they were chosen. Raises BadUsage for choices that exclude each other."""
+    chosen = {"run": chosen_columns(columns, "run"), "judgments": chosen_columns(qrels_columns, "judgments")}
+    named = [each for each, own in chosen.items() if own]
+    if len(named) > 1 or (holds and named and named != [holds]):
+        options = f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of judgments"
+        raise BadUsage(f"{options}; a file holds one of the two: leave the other out.")
+    kind: Literal["run", "judgments"] | None = "run" if named == ["run"] else "judgments" if named else holds
+    return kind, chosen[kind] if kind else {}
 
 
 def _texts_beside(source: str | Path) -> Path | str | None:

@@ -80,7 +80,7 @@ def fuse(
     methods = measure_names(options.method) or ["rrf"]
     normalisations = listed(options.normalise, "--normalise")
     named = name_runs(list(runs)) if runs else {}
-    rankings = read_runs(named, run_format=options.run_format, duplicates=options.duplicates)
+    rankings = read_runs(named, options)
     if tuning.tune is None:
         fused, notes = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)
         return Output(notes=(*notes, *_write(fused, output, target_format)))
@@ -88,7 +88,7 @@ def fuse(
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     if options.train_judgments is not None or options.train_runs is not None:
         raise BadUsage("--train-judgments and --train-runs have no effect with --tune, whose folds train; leave them out.")
-    judgments = io.find_judgments(tuning.tune, format=options.judgments_format)
+    judgments = io.find_judgments(tuning.tune, format=options.judgments_format, qrels_columns=options.qrels_columns)
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
     stated = {name: value for name in ("step", "folds", "seed") if (value := getattr(tuning, name)) is not None}
@@ -122,8 +122,9 @@ def _fuse_by_hand(
     for argument in arguments_of(TuneOptions):
         if getattr(tuning, argument.name) is not None:
             raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
-    if options.judgments_format is not None and options.train_judgments is None:
-        raise BadUsage("--qrels-format has no effect without --tune or --train-judgments; leave it out.")
+    reading = {"--qrels-format": options.judgments_format, "--qrels-columns": options.qrels_columns}
+    if options.train_judgments is None and (unused := next((name for name, value in reading.items() if value), None)):
+        raise BadUsage(f"{unused} has no effect without --tune or --train-judgments; leave it out.")
     if len(methods) != 1 or len(normalisations) > 1:
         raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
     weights = None if options.weights is None else _weights(str(options.weights))

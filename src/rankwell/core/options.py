@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.core.catalogue import suggest
+from rankwell.core.tables.columns import ColumnChoice
 from rankwell.errors import BadUsage, UnknownName, flag, shown
 from rankwell.store import KEEPING, refuse_file_name
 
@@ -57,6 +58,10 @@ MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"),
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 
 
+RunColumns = Annotated[ColumnChoice | None, Option(("--columns",), kind=str)]
+"""Which columns of a run hold query, item, and score or rank."""
+JudgmentColumns = Annotated[ColumnChoice | None, Option(("--qrels-columns",), kind=str)]
+"""Which columns of judgments hold query, item and grade."""
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
 
@@ -286,7 +291,12 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
 
 
-_COMMON_TEXTS = {"format": "How to print.", "overwrite": "Replace files that are there."}
+_COMMON_TEXTS = {
+    "format": "How to print.",
+    "overwrite": "Replace files that are there.",
+    "columns": "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in place of score=.",
+    "qrels_columns": "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table with a header.",
+}
 """The texts of parameters that many commands have, where a command has no other."""
 QUIET = "Print results, warnings and errors, but no notes on the work, such as names of written files."
 """The text of `--quiet`, which every command takes."""

@@ -13,10 +13,11 @@ import numpy as np
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
+from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.store import Source, encode_id, run_files, split_part
+from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 OrderTies = ("optimistic", "pessimistic")
 
@@ -179,13 +180,14 @@ class JudgedRun:
 
 
 class RunPlace(NamedTuple):
-    """A run with the place that it was read from. form: its format. run_format: the format that the user named."""
+    """A run with the place that it was read from. form: its format. run_format, columns: those that the user named."""
 
     name: str
     hits: Hits
     place: Any
     form: str
     run_format: str | None = None
+    columns: ColumnChoice | None = None
 
 
 def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source | None) -> bool:
@@ -207,6 +209,12 @@ def is_suspicious(judgments: Judgments, hits: Hits, *, rel: float, lines: Source
     rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
     rising = (first[0] == second[0] and float(second[4]) > float(first[4]) for first, second in pairwise(filter(None, rows[:-1])))
     return any(rising)
+
+
+def refuse_one_stream(places: Iterable[Any]) -> None:
+    """Raises BadUsage where two inputs are standard input, which holds one."""
+    if sum(isinstance(place, (str, Path)) and str(place) in STDIN for place in places) > 1:
+        raise BadUsage("standard input is named for two inputs and holds one; name a file for the other.")
 
 
 def name_runs(runs: Any) -> dict[str, Any]:

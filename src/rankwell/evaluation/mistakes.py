@@ -213,7 +213,7 @@ def _items_of(run: RunPlace) -> Sequence[str]:
     if isinstance(run.place, (str, Path)) and (file := Source(run.place).file) is not None and file.stat().st_size > _MOST_BYTES:
         return ()
     try:
-        return io.read_ranking(run.place, format=run.run_format, duplicates="first").items[:_ROWS]
+        return io.read_ranking(run.place, format=run.run_format, columns=run.columns, duplicates="first").items[:_ROWS]
     except BadInput:
         return ()
 

@@ -19,7 +19,7 @@ def _is_frame(thing: Any) -> bool:
     return hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__dataframe__") or made_by in ("pandas", "polars", "pyarrow")
 
 
-@file_format("python dataframe", "run", accepts=_is_frame)
+@file_format("python dataframe", "run", accepts=_is_frame, columns=True)
 def read_run(frame: Any, request: Request) -> Ranking:
     """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a distance or rank."""
     table, columns = _columns(frame, "run", request)
@@ -77,7 +77,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")
-    rules: dict[str, Any] = {"aspects": request.aspects != "none", "grade": request.grade_column, "ungraded": request.ungraded}
+    rules: dict[str, Any] = {"aspects": request.aspects != "none", "chosen": request.columns, "ungraded": request.ungraded}
     columns = choose_columns(names, holds, **rules)
     request.notes.extend(columns.notes)
     return table, columns

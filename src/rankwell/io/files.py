@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments, sort_ids, tie_rule
-from rankwell.core.tables.columns import Duplicates, Holds, Repeats
+from rankwell.core.tables.columns import ColumnChoice, Duplicates, Holds, Repeats, chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.formats import Aspects, Place, ReadWarnings, Request, Texts, choose_format, formats, identify, written_format
@@ -56,18 +56,22 @@ def find_hits(
     keep: int = 0,
     comments: bool = False,
     duplicates: Duplicates = "error",
+    columns: ColumnChoice | None = None,
     progress: Progress | None = None,
 ) -> FoundHits:
     """The judged items that a run retrieved, with the counts that place them; the rest is only counted.
 
     place: a path, `-`, a mapping query -> item -> score or query -> list, any data frame, a Ranking. judgments: with one row per
     query and item. format: a name from `formats('run')`; None recognises it by content. keep: number of first items to return as
-    `hits.top`.
+    `hits.top`. columns: which hold query, item, and score or rank, by name or number (`query=1,item=2,score=3`).
     Raises BadInput that names file, place and text; NothingToEvaluate where a valid run is empty.
     """
     if judgments.aspects is not None:
         raise BadUsage("hits are found in judgments with one row per query and item; take `judgments.flat`.")
-    request = Request(tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), progress=progress)
+    chosen = chosen_columns(columns, "run")
+    request = Request(
+        tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), columns=chosen, progress=progress
+    )
     if isinstance(place, Ranking):
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
@@ -85,7 +89,7 @@ def find_judgments(
     *,
     format: str | None = None,  # noqa: A002
     aspects: Aspects = "none",
-    grade_column: str | None = None,
+    qrels_columns: ColumnChoice | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
     ungraded: bool = False,
@@ -93,20 +97,22 @@ def find_judgments(
     """Judgments with the name of the format they had.
 
     place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data frame, Judgments. aspects:
-    whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. grade_column:
-    the table's. ungraded: whether a table needs none, so that each row counts 1. The folder of a data set stands for its split
-    `test`, `FOLDER:dev` for another; `irds:ID` for one of ir_datasets.
+    whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. qrels_columns:
+    which hold query, item and grade, by name or number (`query=1,item=2,grade=3`). ungraded: whether a table needs no grade, so
+    that each row counts 1. The folder of a data set stands for its split `test`, `FOLDER:dev` for another; `irds:ID` for one of
+    ir_datasets.
     Raises BadInput that names file, place and text.
     """
-    if isinstance(place, Judgments) and grade_column is None:
+    if isinstance(place, Judgments) and qrels_columns is None:
         return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    rules: dict[str, Any] = {"aspects": aspects, "grade_column": grade_column or "", "ungraded": ungraded}
+    chosen = chosen_columns(qrels_columns, "judgments")
+    rules: dict[str, Any] = {"aspects": aspects, "columns": chosen, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
-    if grade_column:
-        request.notes.append(f"the grade of a judgment is its {grade_column!r}")
+    if grade := chosen.get("grade"):
+        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if grade.isdigit() else repr(grade)}")
     return FoundJudgments(table, name, tuple(request.notes))
 
 
@@ -115,7 +121,7 @@ def read_judgments(
     *,
     format: str | None = None,  # noqa: A002
     aspects: Aspects = "none",
-    grade_column: str | None = None,
+    qrels_columns: ColumnChoice | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
 ) -> Judgments:
@@ -124,7 +130,7 @@ def read_judgments(
     >>> read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 2.0}}
     """
-    options: dict[str, Any] = {"aspects": aspects, "grade_column": grade_column, "comments": comments, "duplicates": duplicates}
+    options: dict[str, Any] = {"aspects": aspects, "qrels_columns": qrels_columns, "comments": comments, "duplicates": duplicates}
     return find_judgments(place, format=format, **options).table
 
 
@@ -145,9 +151,9 @@ def judgments_file(place: Any, split: str | None = None) -> Any:
     return qrels_file(path, split or part)
 
 
-def read_preferences(place: Any, *, format: str | None = None) -> Any:  # noqa: A002
-    """Preference judgments from a path or `-`; see the reader of the format for what they are."""
-    return read_as(place, "preferences", format, Request())[0]
+def read_preferences(place: Any, *, format: str | None = None, qrels_columns: ColumnChoice | None = None) -> Any:  # noqa: A002
+    """Preference judgments from a path or `-`; see the reader of the format for what they are. They have no columns to choose."""
+    return read_as(place, "preferences", format, Request(columns=chosen_columns(qrels_columns, "judgments")))[0]
 
 
 def read_ranking(
@@ -156,6 +162,7 @@ def read_ranking(
     format: str | None = None,  # noqa: A002
     comments: bool = False,
     duplicates: Duplicates = "error",
+    columns: ColumnChoice | None = None,
     notes: list[str] | None = None,
 ) -> Ranking:
     """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame; `notes` receives the reader's.
@@ -165,13 +172,22 @@ def read_ranking(
     """
     if isinstance(place, Ranking):
         return place
-    request = Request(comments=comments, duplicates=_duplicates(duplicates), notes=[] if notes is None else notes)
+    chosen = chosen_columns(columns, "run")
+    request = Request(comments=comments, duplicates=_duplicates(duplicates), columns=chosen, notes=[] if notes is None else notes)
     return read_as(place, "run", format, request)[0]
 
 
-def check_ranking(place: Any, *, format: str | None = None, comments: bool = False, repeats: Repeats = "first") -> CheckedRanking:  # noqa: A002
+def check_ranking(
+    place: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    comments: bool = False,
+    repeats: Repeats = "first",
+    columns: ColumnChoice | None = None,
+) -> CheckedRanking:
     """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are reported, not refused."""
-    request = Request(comments=comments, duplicates=repeats, warnings=ReadWarnings(set(), set()))
+    chosen = chosen_columns(columns, "run")
+    request = Request(comments=comments, duplicates=repeats, columns=chosen, warnings=ReadWarnings(set(), set()))
     table, name = (place, "table") if isinstance(place, Ranking) else read_as(place, "run", format, request)
     odd = request.warnings or ReadWarnings(set(), set())
     return CheckedRanking(table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes))

@@ -1,6 +1,6 @@
 """The registry of formats, and the recognition of a format by content."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -11,6 +11,7 @@ from rankwell.core.tables.columns import UNKNOWN, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
+from rankwell.io.reader.columns import refuse_columns, separation_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.io.reader.lists import NumberedLists
 from rankwell.store import Head, Source, line_starts, naming, split_part
@@ -37,9 +38,10 @@ class ReadWarnings(NamedTuple):
 class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to it.
 
-    part: the name of one of several things in a file. grade_column: of judgments in a table. ungraded: whether judgments in a
-    table need no grades; each row then counts 1. graded_by: people, or a model where a format has both. ids_only: texts need not
-    be kept. warnings, notes: filled by the reader.
+    part: the name of one of several things in a file. columns: chosen ones, by what they hold. recognised: whether the first
+    lines alone say what the columns are, which later ones may contradict. ungraded: whether judgments in a table need no grades;
+    each row then counts 1. graded_by: people, or a model where a format has both. ids_only: texts need not be kept. warnings,
+    notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -49,7 +51,8 @@ class Request:
     duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
-    grade_column: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    recognised: bool = False
     ungraded: bool = False
     graded_by: Literal["people", "model"] = "people"
     ids_only: bool = False
@@ -104,7 +107,8 @@ class Format(NamedTuple):
     -> Hits, where there is a faster way than the table. count_shared: (source, judgments, shared queries, request) ->
     SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files that are written in it.
     parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
-    columns: whether they have names, of which the grade's may be chosen. kind_of: a format whose reader gives the same table.
+    columns: whether they may be chosen. settle: raises for a file recognised by its first lines whose columns have two meanings;
+    confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. lists: (files of one run,
     items, request) -> the first items of every query, some queries at a time; it may raise Irregular. folder: the file in which
     a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
@@ -123,6 +127,8 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...] = ()
     parts: bool = False
     columns: bool = False
+    settle: Callable[[Source, Head], None] | None = None
+    confirm: Callable[[Source], None] | None = None
     kind_of: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
     lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[NumberedLists]] | None = None
@@ -230,8 +236,8 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
         what = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
-                if request.grade_column and not entry.columns:
-                    raise BadUsage(_no_columns(request.grade_column, f"the judgments are {what}"))
+                if request.columns and not entry.columns:
+                    raise BadUsage(_no_columns(request.columns, holds, f"the data are {what}"))
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
@@ -240,17 +246,30 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
     if source.marked:
         request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
     with naming(source.name):
-        entry = _recognised(Head.of(source), holds, request) if name is None else named_format(name, holds)
+        head = Head.of(source)
+        entry = _recognised(head, holds, request) if name is None else named_format(name, holds)
+        if (recognised := name is None and not request.columns and not request.ungraded) and entry.settle is not None:
+            entry.settle(source, head)
     part = part or (name or "").partition(":")[2]
     if part and not entry.parts:
         raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
-    if request.grade_column and not entry.columns:
-        raise BadUsage(_no_columns(request.grade_column, f"{source.name} is read as {entry.name}"))
-    return source, entry, replace(request, part=part)
+    if request.columns and not entry.columns:
+        raise BadUsage(_no_columns(request.columns, holds, f"{source.name} is read as {entry.name}"))
+    return source, entry, replace(request, part=part, recognised=recognised)
 
 
-def _no_columns(column: str, found: str) -> str:
-    return f"{flag('--grade-column', column)}: {found}, which has no named columns; leave it out, or name a table."
+def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:
+    text = ",".join(f"{key}={name}" for key, name in columns.items())
+    option = flag("--columns" if holds == "run" else "--qrels-columns", text)
+    return f"{option}: {found}, which has no columns to choose; leave it out, or name a table."
+
+
+def _table_of(head: Head, holds: Holds, columns: Mapping[str, str]) -> Format | None:
+    """The format in which chosen columns are read: a table, or lines without a header; None where there are no such columns."""
+    if head.raw.startswith(b"PAR1") or head.text.startswith(("{", "[")):
+        return FORMATS[f"{'jsonl' if head.text.startswith(('{', '[')) else 'parquet'} {holds}"]
+    separated = separation_of(head, columns)
+    return None if separated is None else FORMATS[f"{separated.format} {holds}"]
 
 
 def refuse_foreign(head: Head, *holds: Holds) -> None:
@@ -266,9 +285,8 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     Raises BadInput for content of another kind.
     """
     refuse_foreign(head, holds)
-    tables = [(each.confidence(head), each) for each in formats(holds) if each.columns] if request.grade_column else []
-    if tables and (table := max(tables, key=lambda each: each[0]))[0] > 0:
-        return table[1]
+    if request.columns and (table := _table_of(head, holds, request.columns)) is not None:
+        return table
     every = [] if (usual := _usual(head, holds)) is not None else scored(head)
     fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]
     if usual is not None or (fitting and fitting[0][0] >= 0.5):
@@ -282,10 +300,19 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         return table
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
-    for sure, entry in every:
-        if sure >= 0.5 and entry.holds != "column":  # every table has columns
-            what = f"{where}: this looks like {_MEANT[entry.holds]} ({entry.name}); expected {_MEANT[holds]}"
-            raise BadInput(f"{what}; exchange the two files, or name the format of this one.")
+    likely = next((entry for sure, entry in every if sure >= 0.5 and entry.holds != "column"), None)  # every table has columns
+    table = next((entry for sure, entry in fitting if entry.columns and sure >= UNKNOWN), None)
+    if table is not None and (likely is None or likely.holds in ("run", "judgments")):
+        return table  # its reader names the column that is missing
+    if (holds == "run" or holds == "judgments") and not request.ungraded:
+        refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
+    if likely is not None:
+        advice = "name another file"
+        if likely.holds in ("run", "judgments"):
+            option = f" ({flag('--columns' if holds == 'run' else '--qrels-columns')})"
+            advice = "exchange the two files" + f", choose the columns of this one{option}" * (likely.name == "trec")
+        what = f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected {_MEANT[holds]}"
+        raise BadInput(f"{what}; {advice}, or name the format of this one.")
     if fitting:
         return fitting[0][1]
     known = ", ".join(_names(holds))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -9,19 +10,19 @@ from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
-from rankwell.io.reader.lines import MSMARCO_RUN, read_rows
+from rankwell.io.reader.columns import are_ordered, order_of, settle_run
+from rankwell.io.reader.lines import MSMARCO_RUN, ReadOptions, read_rows
 from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
-from rankwell.store import Head, Source, decode_id
+from rankwell.store import Head, Source, SourceRange, decode_id
 
 
 def _sniff_run(head: Head) -> float:
-    """Three fields of which the last is a rank: whole, distinct within a query, and 1 for one of the first lines."""
-    fields = [line.split() for line in head.lines[:2000]]
-    if not fields or any(len(each) != 3 or not re.fullmatch(rb"\d+", each[2]) for each in fields):
+    """Three fields of which the last counts the lines of each query."""
+    fields = [line.split() for line in head.lines]
+    if not fields or any(len(each) != 3 or not each[2].isdigit() for each in fields):
         return 0.15 if fields and len(fields[0]) == 3 else 0.0
-    ranks = [int(each[2]) for each in fields if each[0] == fields[0][0]]
-    return 0.8 if 1 in ranks and len(set(ranks)) == len(ranks) else 0.15
+    return 0.8 if order_of((each[0], each[2]) for each in fields).kind == "ranks" else 0.15
 
 
 def _sniff_texts(head: Head) -> float:
@@ -31,18 +32,17 @@ def _sniff_texts(head: Head) -> float:
     return 0.6 if fits and not all(re.fullmatch(rb"\s*[-+]?[\d.]+\s*", row[-1]) for row in rows) else 0.0
 
 
-def _refuse_scores(source: Source) -> None:
-    """Raises BadLine where the first line has a number with a point for its third field."""
-    fields = next(iter(Head.of(source).fields), ())
-    if len(fields) == 3 and re.fullmatch(rb"-?\d*\.\d*([eE][-+]?\d+)?", fields[2]):
-        what = f"{source.name}:1: {decode_id(b' '.join(fields))[:60]!r}: the third of three columns is not a rank"
-        raise BadLine(f"{what}; if it is a score, add the header line `qid docno score`, separated as the rest.")
+def _confirm(source: Source) -> None:
+    """Raises BadInput where the first lines alone are in the order of their ranks."""
+    no_judgments = Judgments.from_rows([], [], [])
+    scan(source, no_judgments, MSMARCO_RUN, ReadOptions(), unordered=partial(settle_run, source, Head.of(source)))
 
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
-    _refuse_scores(source)
     options = request.options._replace(comments=False)
-    return scan(source, judgments, MSMARCO_RUN, options, progress=request.progress)
+    checked = request.recognised and not isinstance(source, SourceRange)
+    unordered = partial(settle_run, source, Head.of(source)) if checked else None
+    return scan(source, judgments, MSMARCO_RUN, options, progress=request.progress, unordered=unordered)
 
 
 def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts | None:
@@ -52,18 +52,27 @@ def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, r
 def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[NumberedLists]:
     lists = ListScan(items, MSMARCO_RUN, request.options._replace(comments=False))
     for source in sources:
-        _refuse_scores(source)
-        yield from lists.read(source)
+        yield from lists.read(source, by_one=request.recognised)
 
 
-@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits, count_shared=_count_shared, cut=line_cuts, lists=_lists)
+@file_format(
+    "msmarco",
+    "run",
+    sniff=_sniff_run,
+    find_hits=_find_hits,
+    count_shared=_count_shared,
+    cut=line_cuts,
+    lists=_lists,
+    confirm=_confirm,
+)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in lines `query item rank`; the score is the rank with its sign turned.
 
     Raises BadLine for a line of another form, DuplicateItem naming both lines. Source: Bajaj et al. 2016, MS MARCO.
     """
-    _refuse_scores(source)
     rows = read_rows(source, request.options._replace(comments=False), MSMARCO_RUN, progress=request.progress)
+    if request.recognised and not are_ordered(rows.queries, rows.ranks.tolist()):
+        settle_run(source, Head.of(source))
     return request.ranking_of(rows, source)
 
 

@@ -32,4 +32,4 @@ def _write(table: Judgments, path: Path) -> None:
 @file_format("quepid", "judgments", sniff=_sniff, write=_write, kind_of="csv", by_text=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8, Export Ratings, CSV."""
-    return FORMATS["csv judgments"].read(source, replace(request, grade_column=_HEADER[-1]))
+    return FORMATS["csv judgments"].read(source, replace(request, columns={"grade": _HEADER[-1]}))

@@ -27,7 +27,7 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
     Raises as `find_hits`; DuplicateItem for an item that a judged query lists in two files.
     """
     sources = [Source(file) for file in files]
-    entry = shards_format(sources, run_format, request)
+    entry, request = shards_format(sources, run_format, request)
     shards, progress, request = list[Hits](), request.progress, replace(request, progress=None)
     sizes = [source.size for source in sources]
     for number, source in enumerate(sources):
@@ -42,12 +42,12 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
     return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
 
 
-def shards_format(sources: Sequence[Source], run_format: str | None, request: Request) -> Format:
-    """The format of all shards; notes on it are added to the request. Raises BadInput where two have different ones."""
-    first, whole = "", None
+def shards_format(sources: Sequence[Source], run_format: str | None, request: Request) -> tuple[Format, Request]:
+    """The format of all shards and how they are read; notes are added to the request. Raises BadInput for different formats."""
+    first, whole, asked = "", None, request
     for source in sources:
-        _, entry, found = identify(source, "run", run_format, request)
-        if found.part:
+        _, entry, request = identify(source, "run", run_format, asked)
+        if request.part:
             raise BadUsage(f"{run_format} names a part of a file, and {source.name} is one of several files; leave it out.")
         if whole is not None and entry.name != whole.name:
             what = f"{source.name} is {entry.name}, {first} is {whole.name}"
@@ -56,7 +56,7 @@ def shards_format(sources: Sequence[Source], run_format: str | None, request: Re
             first, whole = source.name, entry
     if whole is None:
         raise ValueError("a run has no shards")
-    return whole
+    return whole, request
 
 
 def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Request) -> Hits:
@@ -76,13 +76,13 @@ def shard_counts(source: Source, entry: Format, judgments: Judgments, shared: Sh
     """The rows of one shard counted among the judged items of other shards."""
     if entry.count_shared is not None and (found := entry.count_shared(source, judgments, shared, request)) is not None:
         return found
-    ranking = _ranking(source, entry)
+    ranking = _ranking(source, entry, request)
     return count_shared(ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision)
 
 
-def _ranking(source: Source, entry: Format) -> Ranking:
+def _ranking(source: Source, entry: Format, request: Request) -> Ranking:
     with naming(source.name):
-        return entry.read(source, Request(duplicates="keep"))
+        return entry.read(source, Request(duplicates="keep", columns=request.columns))
 
 
 def check_targets(
@@ -119,7 +119,7 @@ def _refuse_repeated(
     """Raises DuplicateItem where an item of this print appears in two shards; two items may share a print."""
     name, seen = judgments.queries[query], dict[str, Source]()
     for source in sources:
-        ranking = _ranking(source, entry)
+        ranking = _ranking(source, entry, request)
         items = ranking.items[ranking.rows_of(name)]
         rows: list[int] = (item_prints(items) == item_print).nonzero()[0].tolist()
         for item in (items[row] for row in rows):

@@ -21,6 +21,7 @@ from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
+from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
@@ -187,7 +188,14 @@ def write_judgments(judgments: Judgments, path: Path) -> None:
             file.write(encode_id(f"{query} {aspect} {item} {number}\n"))
 
 
-@file_format("trec", "judgments", sniff=_sniff_judgments, write=write_judgments, suffixes=(".qrels", ".qrel", ".trec", ".txt"))
+@file_format(
+    "trec",
+    "judgments",
+    sniff=_sniff_judgments,
+    settle=settle_qrels,
+    write=write_judgments,
+    suffixes=(".qrels", ".qrel", ".trec", ".txt"),
+)
 def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     """The judgments in a qrels file, of two that judge an item the one that the request says.
 
@@ -198,8 +206,11 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     aspects, comments = request.aspects != "none", request.comments
     # The compiled reader gives nothing where an item is judged twice.
     if (found := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
-        return found.table()
+        table = found.table()
+        refuse_large_grades(source.name, table.grades if request.recognised else ())
+        return table
     (queries, names, items), grades = _read_columns(source, _QRELS, comments=comments)
+    refuse_large_grades(source.name, grades if request.recognised else ())
     if request.duplicates != "error":
         # An id holds no white space, so that query and aspect can be joined and separated again.
         owners = [f"{query}\n{name}" for query, name in zip(queries, names, strict=True)] if aspects else queries
@@ -209,6 +220,8 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     try:
         return Judgments.from_rows(queries, items, grades, aspects=names if aspects else None)
     except DuplicateItem as error:
+        if request.recognised and not aspects:
+            refuse_repeated(Head.of(source))
         raise _repeated(source, (0, 1, 2) if aspects else (0, 2), "judges", comments=comments) or error from error
 
 

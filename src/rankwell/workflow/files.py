@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rankwell.commands import convert as command
-from rankwell.commands.check import Findings, check_places
+from rankwell.commands.check import Findings, ReadOptions, check_places
 from rankwell.commands.convert import Conversion, convert_file
 from rankwell.commands.explain import Explanation, explained
 from rankwell.core.options import files_to_write, overwriting
 from rankwell.core.registry import Measure, suggest
-from rankwell.core.tables.columns import Duplicates
+from rankwell.core.tables.columns import ColumnChoice, Duplicates
 from rankwell.errors import BadUsage, UnknownName, kind_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.workflow.writing import writing
@@ -22,12 +22,15 @@ def check(
     *,
     corpus: str | Path | None = None,
     judgments_format: str | None = None,
+    qrels_columns: ColumnChoice | None = None,
     run_format: str | None = None,
+    columns: ColumnChoice | None = None,
 ) -> Findings:
     """The findings on judgments and runs, as of `rankwell check`: what is missing, tied, contradictory, or a probable mistake.
 
     judgments, runs: as for `evaluate`; without runs the judgments alone. corpus: file of the collection's items, to find judged
-    items that it lacks. The findings have `errors` and `warnings`, and `notes` in whole sentences.
+    items that it lacks. qrels_columns, columns: which hold query, item, and grade, score or rank, by name or number
+    (`query=1,item=2,grade=3`). The findings have `errors` and `warnings`, and `notes` in whole sentences.
     Raises the reader's errors for what cannot be read.
 
     >>> import rankwell as rw
@@ -37,7 +40,8 @@ def check(
     >>> [(each.file, each.check, each.count) for each in found.warnings]
     [('mine', 'judged queries missing from the run', 1), ('mine', 'queries that retrieve themselves', 1)]
     """
-    return check_places(judgments, name_runs(runs), corpus=corpus, judgments_format=judgments_format, run_format=run_format)
+    reading = ReadOptions(judgments_format, qrels_columns, run_format, columns)
+    return check_places(judgments, name_runs(runs), corpus=corpus, reading=reading)
 
 
 def convert(
@@ -50,6 +54,8 @@ def convert(
     query_texts: str | Path | None = None,
     graded_by: Literal["people", "model"] = "people",
     duplicates: Duplicates = "error",
+    columns: ColumnChoice | None = None,
+    qrels_columns: ColumnChoice | None = None,
     overwrite: bool = False,
 ) -> Conversion:
     """Converts a file of a run or of judgments to another format, which the target's suffix names, as `rankwell convert` does.
@@ -57,7 +63,7 @@ def convert(
     source: a file, the folder of a data set or of a study, or `irds:ID`. holds: where the content does not determine it.
     query_texts: for targets that name a query by its text (Quepid, OpenSearch); those in the source's folder by default.
     graded_by: whose grades of a study. duplicates: of an item that a query lists twice; an error, or the `first` or `best` one
-    is kept.
+    is kept. columns, qrels_columns: of a run or of judgments, by name or number (`query=1,item=2,score=3`).
     overwrite: replace a file that is there. `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what cannot be read.
 
@@ -92,6 +98,8 @@ def convert(
                 query_texts=query_texts,
                 graded_by=graded_by,
                 duplicates=duplicates,
+                columns=columns,
+                qrels_columns=qrels_columns,
             )
 
 

@@ -44,6 +44,13 @@ static PyObject *reader_results(PyObject *self, PyObject *capsule)
                          worker->top_text ? (char *)worker->top_text : "", (Py_ssize_t)worker->top_text_size);
 }
 
+static PyObject *reader_ordered(PyObject *self, PyObject *capsule)
+{
+    Held *const held = rankwell_worker_in(capsule);
+    (void)self;
+    return held ? PyBool_FromLong(!held->worker.unordered) : NULL;
+}
+
 static PyObject *reader_items(PyObject *self, PyObject *arguments)
 {
     PyObject *capsule, *names;
@@ -128,6 +135,8 @@ static PyObject *reader_lists(PyObject *self, PyObject *arguments)
 static PyMethodDef functions[] = {
     {"reader_results", reader_results, METH_O,
      "reader_results(worker) -> (retrieved, unknown, row, score, above, tied, before, top)"},
+    {"reader_ordered", reader_ordered, METH_O,
+     "reader_ordered(worker) -> whether the ranks of every query are 1, 2, 3, … in the order of the lines"},
     {"reader_items", reader_items, METH_VARARGS,
      "reader_items(worker, names) -> their number; those of the pass LISTS, in order"},
     {"reader_lists", reader_lists, METH_VARARGS,

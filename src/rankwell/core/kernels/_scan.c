@@ -198,7 +198,8 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
             double unused;
             if ((status = read_score(worker, &line, form.ranked, 0, &unused)))
                 return note_odd(worker, &line, status);
-            worker->unknown.counts[worker->entry]++;
+            const int64_t count = ++worker->unknown.counts[worker->entry];
+            worker->unordered |= form.ranked && unused != -(double)count;
         } else if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score))
                    || (status = add_row(worker, text, &line, score, lists)))
             return note_odd(worker, &line, status);
@@ -363,10 +364,13 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         else if (pass == SHARE) {
             if ((status = rankwell_count_shared(worker, &line, score)))
                 return status;
-        } else if (worker->position < 0)
-            worker->unknown.counts[worker->entry]++;
-        else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
+        } else if (worker->position < 0) {
+            const int64_t count = ++worker->unknown.counts[worker->entry];
+            worker->unordered |= form.ranked && score != -(double)count;
+        } else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
             return note_odd(worker, &line, status);
+        else if (pass == COLLECT)
+            worker->unordered |= form.ranked && score != -(double)worker->retrieved[worker->position];
     }
     worker->parsed = end;
     return note_odd(worker, &line, status);

@@ -87,6 +87,7 @@ typedef struct {
     uint64_t query_word;
     int64_t position;
     int begun;
+    int unordered; /* whether ranks of some query are other than 1, 2, 3, … in the order of the lines */
 
     /* The text. parsed: bytes of it that were read. start: where the query that is being read begins. place: bytes before it. */
     size_t parsed, start;

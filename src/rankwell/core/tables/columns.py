@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rankwell.errors import BadInput, flag
+from rankwell.errors import BadInput, BadUsage, flag, kind_of
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
@@ -161,21 +161,63 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     return (0.95 if beir else 0.6) if score and whole else 0.3
 
 
+ColumnChoice = Mapping[str, str | int] | str
+"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the same as a mapping."""
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "run": ("--columns", ("query", "item", "score", "rank")),
+    "judgments": ("--qrels-columns", ("query", "item", "grade")),
+}
+"""The option that chooses columns, and what it may choose."""
+
+
+def chosen_columns(choice: ColumnChoice | None, holds: Holds) -> dict[str, str]:
+    """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another form."""
+    if choice is None:
+        return {}
+    option, known = _CHOICES[holds]
+    example = flag(option, ",".join(f"{key}={place}" for place, key in enumerate(known[:3], 1)))
+    if isinstance(choice, str):
+        pairs = [(key.strip(), value.strip()) for key, _, value in (each.partition("=") for each in choice.split(","))]
+    elif isinstance(choice, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
+        pairs = [(str(key), str(value)) for key, value in choice.items()]
+    else:
+        raise BadUsage(f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}.")
+    chosen = dict(pairs)
+    text = choice if isinstance(choice, str) else dict(choice)
+    if (odd := next((key for key, value in pairs if key not in known or not value), None)) is not None:
+        raise BadUsage(f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; write it as in {example}.")
+    if not chosen or len(pairs) > len(chosen) or len(set(chosen.values())) < len(chosen) or {"score", "rank"} <= chosen.keys():
+        raise BadUsage(f"{flag(option, text)}: name each column once, and one of score and rank; write it as in {example}.")
+    return chosen
+
+
+def column_named(name: str, found: Sequence[str], option: str) -> str:
+    """The column of a name or a number from 1. Raises BadInput that lists what was found."""
+    if name in found:
+        return name
+    if name.isascii() and name.isdigit() and 0 < int(name) <= len(found):
+        return found[int(name) - 1]
+    raise BadInput(f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}.")
+
+
 def choose_columns(
-    found: Sequence[str], holds: Holds, *, aspects: bool = False, grade: str = "", ungraded: bool = False
+    found: Sequence[str], holds: Holds, *, aspects: bool = False, chosen: Mapping[str, str] | None = None, ungraded: bool = False
 ) -> Columns:
     """The columns to read: of a run its score, or else distance or rank, of judgments their grade or `score`, as in BEIR.
 
-    grade: the name of the judgments' column of grades. ungraded: whether judgments need none. Raises BadInput for a column that
-    is not there.
+    chosen: names or numbers of columns, which win over what they are called. ungraded: whether judgments need no grade. Raises
+    BadInput for a column that is not there.
     """
-    if grade and grade not in found:
-        raise BadInput(f"no column {grade!r} for the grade; found are {', '.join(map(repr, found))}.")
-    owner = _id_of_texts(found) if holds == "texts" else _column(found, (*_QUERY, *_USER))
-    item = owner if holds == "texts" else _column(found, _item_words(holds))
+    named = {key: column_named(name, found, flag(_CHOICES[holds][0])) for key, name in (chosen or {}).items()}
+    if len(set(named.values())) < len(named):
+        raise BadInput(f"{flag(_CHOICES[holds][0])} names {next(iter(named.values()))!r} more than once; name each column once.")
+    owner = _id_of_texts(found) if holds == "texts" else named.get("query") or _column(found, (*_QUERY, *_USER))
+    item = owner if holds == "texts" else named.get("item") or _column(found, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (_column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK))
-    score = grade or _column(found, words)
+    score = named.get("score") or named.get("grade") or _column(found, words)
+    if "rank" in named:
+        score, distance, rank = None, None, named["rank"]
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
     if ungraded and owner and item and value is None:
@@ -191,7 +233,11 @@ def choose_columns(
     missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
     if missing or owner is None or item is None or value is None:
         listed = ", ".join(map(repr, found)) or "none"
-        choose = f", or choose the grade with {flag('--grade-column')}" if holds == "judgments" and value is None else ""
+        choose = ""
+        if holds in _CHOICES and not aspects:
+            keys = {"query": owner, "item": item, ("score" if holds == "run" else "grade"): value}
+            example = ",".join(f"{key}=NAME" for key, name in keys.items() if name is None)
+            choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
         what = f"no column for {' and '.join(missing)}; found are {listed}"
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
     return Columns(owner, item, value, aspect, rank, score is None and distance is not None)

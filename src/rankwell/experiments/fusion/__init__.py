@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
-from rankwell.core.options import Input, InputData, Option, takes_options
+from rankwell.core.options import Input, InputData, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
@@ -72,7 +72,9 @@ class FusionOptions:
     train_judgments: InputData = None
     train_runs: Annotated[Runs | None, Option(kind=list[str], many=True), Input()] = None
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
+    qrels_columns: JudgmentColumns = None
     run_format: str | None = None
+    columns: RunColumns = None
     duplicates: Duplicates = "error"
 
 
@@ -118,7 +120,9 @@ class FusionTuningOptions:
     depth: int | None = None
     top: int | None = None
     judgments_format: str | None = None
+    qrels_columns: JudgmentColumns = None
     run_format: str | None = None
+    columns: RunColumns = None
     duplicates: Duplicates = "error"
 
 
@@ -138,7 +142,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     """
     fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
     fusion = fusion.with_weights(options.weights, len(runs))
-    named = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
+    named = read_runs(runs, options)
     _check_cuts(options.depth, options.top, [fusion])
     rankings, every = list(named.values()), _queries(named.values())
     if fusion.entry.learns:
@@ -148,6 +152,7 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
             flag("--train-judgments"): options.train_judgments,
             flag("--train-runs"): options.train_runs,
             flag("--qrels-format", name="judgments_format"): options.judgments_format,
+            flag("--qrels-columns"): options.qrels_columns,
         }
         if unused := next((typed for typed, given in further.items() if given is not None), None):
             raise BadUsage(f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out.")
@@ -168,8 +173,8 @@ def _read_training(method: str, named: Mapping[str, Ranking], fused: Sequence[st
         if unknown := next((name for name in given if name not in named), None):
             raise BadUsage(f"{runs} has {unknown!r}; expected the names of the runs: {', '.join(named)}.")
         given = [given[name] for name in named]
-    teaching = [io.read_ranking(run, format=options.run_format, duplicates=options.duplicates) for run in given]
-    truth = io.read_judgments(options.train_judgments, format=options.judgments_format).flat
+    teaching = [_read_run(run, options) for run in given]
+    truth = io.read_judgments(options.train_judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat
     queries = [query for query in _queries(teaching) if query in truth.index]
     if not queries:
         raise NothingToEvaluate(f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; same ids?")
@@ -180,12 +185,16 @@ def _read_training(method: str, named: Mapping[str, Ranking], fused: Sequence[st
     return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
 
 
-def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
+def _read_run(run: Any, options: FusionOptions | FusionTuningOptions) -> Ranking:
+    return io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
+
+
+def read_runs(runs: Runs, options: FusionOptions | FusionTuningOptions) -> dict[str, Ranking]:
     """The rankings by name, or by number from 1. Raises BadUsage for fewer than two, NothingToEvaluate if none share a query."""
     named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
     if len(named) < 2:
         raise BadUsage(f"{len(named) or 'no'} run given; expected two or more to fuse.")
-    rankings = {name: io.read_ranking(run, format=run_format, duplicates=duplicates) for name, run in named.items()}
+    rankings = {name: _read_run(run, options) for name, run in named.items()}
     seen: set[str] = set()
     for ranking in rankings.values():
         if not seen.isdisjoint(ranking.queries):
@@ -284,10 +293,10 @@ def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, pro
         what = f"{labelled.measure} has no mean over queries of which more or less is better"
         raise BadUsage(f"{what}; tune by another, such as nDCG@10.")
     cuts = options.depth, options.top
-    rankings = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
+    rankings = read_runs(runs, options)
     tried = trials.candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
     _check_cuts(*cuts, tried)
-    truth = io.read_judgments(judgments, format=options.judgments_format).flat
+    truth = io.read_judgments(judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat
     every = _queries(rankings.values())
     known = trials.draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
     judged = trials.only_queries(truth, list(known))

@@ -26,8 +26,9 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
+from rankwell.io.column_tables.opening import opened
 from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import ColumnTable, opened, opened_table
+from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Cuts, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
@@ -252,7 +253,7 @@ def _register(dialect: Dialect) -> None:
     name, suffixes = dialect.name, dialect.suffixes
     run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
     run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows), "lists": _bind(read_lists)}
-    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, **run)(_bind(read_run))
+    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, columns=True, **run)(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
     file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))

@@ -125,9 +125,13 @@ class Dialect:
         if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self._plain_names(head)
-        return likelihood(names, holds, whole=self._whole(head, names)) if len(names) > 1 else 0.0
+        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
 
-    def _whole(self, head: Head, names: Sequence[str]) -> bool:
+    def split(self, head: Head) -> list[list[str]]:
+        """The fields of the first lines of a text table."""
+        return _split(head, self.delimiter(head))
+
+    def whole(self, head: Head, names: Sequence[str]) -> bool:
         """Whether the first values of the column `score` are integers."""
         score = next((name for name in names if name.lower() == "score"), None)
         if score is None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, parquet, quoted, sql_text
+from rankwell.core.tables.columns import Columns, Holds, parquet, quoted, sql_text
 from rankwell.delimited import TAB
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line
 from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records, refuse_double
 from rankwell.io.column_tables.plain_files import TextLines, count_records, on_disk, recount_records, text_lines
-from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
 _LONGEST_ROW = 1 << 28
@@ -297,16 +296,3 @@ def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None =
     lines = text_lines(source) if delimiter else None
     with on_disk(source, delimiter=delimiter, lines=lines) as path, connected() as session:
         yield ColumnTable(session, source, path, dialect, names=names, lines=lines)
-
-
-@contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> Generator[tuple[ColumnTable, Columns]]:
-    """The table in a file and the columns that matter."""
-    aspects = request.aspects != "none"
-    with opened_table(source, dialect) as table:
-        if request.part and holds == "run":
-            table.choose_run(request.part)
-        rules: dict[str, Any] = {"aspects": aspects, "grade": request.grade_column, "ungraded": request.ungraded}
-        columns = choose_columns(table.found(holds), holds, **rules)
-        request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
-        yield table, columns

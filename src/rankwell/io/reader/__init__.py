@@ -63,8 +63,11 @@ def scan(
     *,
     threads: int = 2,
     progress: Progress | None = None,
+    unordered: Callable[[], None] | None = None,
 ) -> Hits:
     """The hits of a run file under judgments with one row per query and item; unjudged rows are counted, never kept.
+
+    unordered: called where the ranks of some query may be other than 1, 2, 3, … in the order of the lines.
 
     Memory does not grow with the file unless the compiled reader finds the lines of a query scattered over it, or more than some
     ten thousand of one query: then it keeps 8 bytes for each row of a judged query.
@@ -73,11 +76,13 @@ def scan(
     """
     judgments = judgments.flat
     if native.library is not None:
-        hits = Scan(source, judgments, layout, options, threads, progress).hits(judgments)
-        if hits is not None:
+        reading = Scan(source, judgments, layout, options, threads, progress, unordered=unordered)
+        if (hits := reading.hits(judgments)) is not None:
             return hits
     from rankwell.io.reader import plain
 
+    if unordered is not None:
+        unordered()
     return plain.scan(source, judgments, layout, options, progress=progress)
 
 
@@ -119,8 +124,9 @@ class Scan:
         threads: int = 2,
         progress: Progress | None = None,
         block_size: int = BLOCK,
+        unordered: Callable[[], None] | None = None,
     ) -> None:
-        self._source, self._layout, self._options = source, layout, options
+        self._source, self._layout, self._options, self._unordered = source, layout, options, unordered
         self._threads, self._block = threads, block_size
         self._file, self._start, self._stop = source.span or (None, 0, None)
         self._size = 0 if self._file is None else (self._stop or self._file.stat().st_size) - self._start
@@ -144,7 +150,10 @@ class Scan:
     def rows(self) -> HitRows | None:
         """The same before there is NumPy; None where two ids have one hash. Raises the error of the first line that has one."""
         try:
-            rows = _rows_of(*(self._begun or self._read_all)())
+            first, counted = (self._begun or self._read_all)()
+            rows = _rows_of(first, counted)
+            if self._unordered is not None and not native.library.reader_ordered(first):
+                self._unordered()
         except Odd:
             from rankwell.io.reader import lines
 
@@ -184,6 +193,8 @@ class Scan:
     def _scattered(self) -> tuple[Worker, Worker]:
         """The workers for any order of lines: first the judged items, then the rows counted beside them."""
         parts = list(self._parts(whole_queries=False))
+        if self._unordered is not None:
+            self._threads = 1  # one worker sees all lines in their order
         self._passes = 0, 2
         workers = self._read(parts, lambda: self._worker(COLLECT), whole_queries=False, absorb=False)
         pieces = 2 * self._threads if len(parts) > 1 else 1

@@ -50,8 +50,8 @@ class ListScan:
         self._worker = new_worker(none, fields, options, _LISTS)
         native.library.reader_items(self._worker, items)
 
-    def read(self, source: Source) -> Iterator[NumberedLists]:
-        """The lists in a file of lines. Raises Irregular."""
+    def read(self, source: Source, *, by_one: bool = False) -> Iterator[NumberedLists]:
+        """The lists in a file of lines. by_one: whether ranks are 1, 2, 3, … in the order of the lines. Raises Irregular."""
         room, rest, place, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
         n = 0
         with source.open() as stream:
@@ -67,7 +67,7 @@ class ListScan:
                 for block in self._found(last=last):
                     n += 1
                     yield block
-        if not n:
+        if not n or (by_one and not native.library.reader_ordered(self._worker)):
             raise Irregular
 
     def take(self, stream: Any) -> Iterator[NumberedLists]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
 from rankwell.parts.execution import PartOptions
 from rankwell.stats import Intervals
 
@@ -54,6 +54,8 @@ class AgreementOptions:
     ids: InputData = None
     exclude: InputData = None
     labels: InputData = None
+    qrels_columns: JudgmentColumns = None
+    columns: RunColumns = None
     ceiling: bool = False
     eps: float = 0.005
     convention: ConventionName = "rankwell"

@@ -24,7 +24,7 @@ from rankwell.tasks.agreement.inputs import MeasurePlan, Sample, bare_words, cut
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel
 
-_OF_VECTORS = ("samples", "metric", "ids", "exclude", "labels", "ceiling", "eps")
+_OF_VECTORS = ("samples", "metric", "ids", "exclude", "labels", "qrels_columns", "ceiling", "eps")
 
 
 def is_run(place: Any) -> bool:
@@ -66,7 +66,7 @@ class RunAgreement:
         )
         self.gold_depth = options.gold_depth or (None if cuts_gold(rules) else max(ks))
         self.plans: tuple[MeasurePlan, ...] = plan_measures(texts, ks, rules.words, self.gold_depth)
-        self.tables = {name: io.read_ranking(place, notes=self.notes) for name, place in named.items()}
+        self.tables = {name: io.read_ranking(place, columns=options.columns, notes=self.notes) for name, place in named.items()}
         self.queries = self.tables[self.name].queries
         self.pairs = {name: self._beside(name) for name in self.candidates}
 

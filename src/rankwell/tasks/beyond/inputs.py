@@ -39,7 +39,9 @@ class BeyondInputs(NamedTuple):
             None if options.categories is None else read_labels(options.categories, flag("--item-categories", name="categories")),
             None if options.groups is None else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
-            None if judgments is None else io.read_judgments(judgments, format=options.judgments_format).flat,
+            None
+            if judgments is None
+            else io.read_judgments(judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat,
             () if seen is None else seen.notes,
         )
 

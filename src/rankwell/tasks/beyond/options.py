@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
 from rankwell.core.tables.columns import Duplicates
 from rankwell.stats import Intervals
 
@@ -59,7 +59,9 @@ class BeyondOptions:
     embeddings: Annotated[InputData, Option(("--item-embeddings",))] = None
     judgments: Annotated[InputData, Option(("--judgments",))] = None
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
+    qrels_columns: JudgmentColumns = None
     run_format: str | None = None
+    columns: RunColumns = None
     duplicates: Duplicates = "error"
     intervals: Intervals = "bootstrap-t"
     seed: int = 0

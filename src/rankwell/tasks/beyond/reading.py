@@ -1,7 +1,7 @@
 """Runs that cannot be streamed -> lists of the codes of items: first the queries, then the items of a block of them at a time."""
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Ints, Judgments, position_in_segment
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.io import files as io
 from rankwell.io.formats import Request, identify
@@ -111,12 +112,15 @@ class _Ranges:
     """The ranges of a plain file whose format can be divided; none of anything else."""
 
     def __init__(self, run: Any, options: BeyondOptions) -> None:
-        self._request, self._ranges = Request(duplicates=options.duplicates), list[SourceRange]()
+        chosen = chosen_columns(options.columns, "run")
+        self._request, self._ranges = Request(duplicates=options.duplicates, columns=chosen), list[SourceRange]()
         if not isinstance(run, (str, Path)) or run_files(run):
             return
         source, self._entry, found = identify(run, "run", options.run_format, self._request)
         if found.part or self._entry.cut is None or source.path is None:
             return
+        if found.recognised and self._entry.confirm is not None:
+            self._entry.confirm(source)
         size = source.path.stat().st_size
         cuts = self._entry.cut(source, range(RANGE, size, RANGE))
         bounds = sorted({0, *(start for start in cuts.starts if start < cuts.end), cuts.end})
@@ -135,7 +139,7 @@ class _Ranges:
 
     def hits(self, number: int, queries: Sequence[str], keep: int) -> Hits:
         """The first items of these queries in a range; nothing counts as judged."""
-        request = Request(keep=keep, duplicates=self._request.duplicates, notes=self._request.notes)
+        request = replace(self._request, keep=keep)
         return shard_hits(self._ranges[number], self._entry, _nothing_judged(queries), request)
 
 
@@ -146,6 +150,8 @@ def _nothing_judged(queries: Sequence[str]) -> Judgments:
 def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -> io.FoundHits:
     """The first items of these queries in the whole run."""
     if isinstance(run, (str, Path)) and (files := run_files(run)):
-        request = Request(keep=keep, duplicates=options.duplicates)
+        chosen = chosen_columns(options.columns, "run")
+        request = Request(keep=keep, duplicates=options.duplicates, columns=chosen)
         return find_hits_in_shards(files, _nothing_judged(queries), options.run_format, request)
-    return io.find_hits(run, _nothing_judged(queries), format=options.run_format, keep=keep, duplicates=options.duplicates)
+    reading: dict[str, Any] = {"format": options.run_format, "columns": options.columns, "duplicates": options.duplicates}
+    return io.find_hits(run, _nothing_judged(queries), keep=keep, **reading)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Ints, gather, offsets_of, position_in_segment
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify
 from rankwell.io.reader.lists import Irregular, NumberedLists
@@ -59,10 +60,10 @@ class StreamedRun:
     def _read(self, about: ItemAttributes) -> Iterator[NumberedLists]:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
-        request = Request(keep=self._depth, notes=self.notes)
+        request = Request(keep=self._depth, columns=chosen_columns(self._options.columns, "run"), notes=self.notes)
         if files := run_files(self._run):
             sources = [Source(file) for file in files]
-            entry = shards_format(sources, self._options.run_format, request)
+            entry, request = shards_format(sources, self._options.run_format, request)
         else:
             source, entry, request = identify(self._run, "run", self._options.run_format, request)
             sources = [source]

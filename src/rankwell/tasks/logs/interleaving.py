@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.core.options import Option, takes_options
+from rankwell.core.options import Option, RunColumns, takes_options
 from rankwell.core.tables import Floats, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking, arrange
@@ -63,6 +63,7 @@ class InterleavingOptions:
     tau: float | None = None
     credit: CreditFunction | None = None
     run_format: Annotated[str | None, Option(("--run-format",))] = None
+    columns: RunColumns = None
     duplicates: Duplicates = "error"
     seed: int = 0
 
@@ -304,7 +305,7 @@ def interleave(
     if len(set(names)) < 2:
         raise BadUsage(f"names={names!r}; expected two different names.")
     read = {
-        name: read_ranking(run, format=options.run_format, duplicates=options.duplicates)
+        name: read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
         for name, run in zip(names, (first, second), strict=True)
     }
     return interleave_rankings(read, options)[0]

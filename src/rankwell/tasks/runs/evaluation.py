@@ -12,6 +12,7 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Judgments, tie_rule
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
@@ -20,7 +21,7 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs
+from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs, refuse_one_stream
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
@@ -88,15 +89,16 @@ def evaluate_runs(
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
+    refuse_one_stream([judgments, options.other_judgments, *named.values()])
     place = io.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(labelled),
         format=options.judgments_format,
-        grade_column=options.grade_column,
+        columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
     other = options.other_judgments
-    truth = with_second(read_run_judgments(place, reading), reading.view, other, options.judgments_format)
+    truth = with_second(read_run_judgments(place, reading), other, reading)
     sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
     if sessions is not None and options.confidence:
         raise BadUsage(f"{flag('--confidence')} is about single queries; ask for measures of sessions in a call of their own.")
@@ -137,7 +139,7 @@ def _results(
         places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
-        place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format)
+        place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format, options.columns)
         evaluation.builder.notes += evaluation.mistakes(place, found.source)
         evaluation.add(place)
         if options.confidence:
@@ -184,7 +186,9 @@ class _RunEvaluation:
     def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
         single = self.rules.convention.single_precision
-        return Request(tie_rule(self.rules.ties), single, self.keep, duplicates=options.duplicates, progress=progress)
+        chosen = chosen_columns(options.columns, "run")
+        ties = tie_rule(self.rules.ties)
+        return Request(ties, single, self.keep, duplicates=options.duplicates, columns=chosen, progress=progress)
 
     def find(self, name: str, run: Any, *, options: RunOptions, progress: Progress | None) -> io.FoundHits:
         """The hits of a run, or of one in a folder of shards."""
@@ -199,6 +203,7 @@ class _RunEvaluation:
             single_precision=request.single_precision,
             keep=self.keep,
             duplicates=options.duplicates,
+            columns=options.columns,
             progress=request.progress,
         )
 
@@ -238,7 +243,7 @@ class _RunEvaluation:
         """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are in its file."""
         if isinstance(run, (str, Path)) and run_files(run):
             raise BadUsage(f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or leave the option out.")
-        ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates)
+        ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
         found = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             confidence_kinds(options.confidence),

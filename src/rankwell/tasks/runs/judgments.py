@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.views.second import JudgmentPair
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io import files as io
@@ -20,7 +21,7 @@ class JudgmentOptions:
 
     view: View = "none"
     format: str | None = None
-    grade_column: str | None = None
+    columns: ColumnChoice | None = None
     exclude_self: bool = False
 
 
@@ -53,10 +54,10 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
 def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments:
     """The judgments, each query's own item as junk where it is excluded. Raises NothingToEvaluate for none."""
     if options.view == "preferences":
-        preferences = io.read_preferences(judgments, format=options.format)
+        preferences = io.read_preferences(judgments, format=options.format, qrels_columns=options.columns)
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects = "none" if options.view in ("second", "sessions") else options.view
-    truth = io.find_judgments(judgments, format=options.format, aspects=aspects, grade_column=options.grade_column)
+    truth = io.find_judgments(judgments, format=options.format, aspects=aspects, qrels_columns=options.columns)
     flat = truth.table.flat
     if options.exclude_self:
         flat = flat.with_junk({query: [query] for query in flat.queries})
@@ -65,19 +66,19 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     return RunJudgments(truth.table, flat, truth.format, truth.notes)
 
 
-def with_second(judgments: RunJudgments, view: View, place: Any, form: str | None) -> RunJudgments:
+def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -> RunJudgments:
     """The judgments with second ones, which one view reads. Raises BadUsage where they are missing or unused.
 
     Raises NothingToEvaluate where no judged item has a second judgment.
     """
     option = flag("--other-judgments")
-    if view != "second":
+    if options.view != "second":
         if place is not None:
             raise BadUsage(f"{option} has no effect without a measure of two judgments, such as uBpref; leave it out.")
         return judgments
     if place is None:
         raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
-    second = io.find_judgments(place, format=form)
+    second = io.find_judgments(place, format=options.format, qrels_columns=options.columns)
     flat, other = judgments.flat, second.table.flat
     known = set(zip(other.row_queries, other.items, strict=True))
     lacking = sum(pair not in known for pair in zip(flat.row_queries, flat.items, strict=True))

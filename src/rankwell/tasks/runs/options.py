@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
 from rankwell.core.tables.columns import Duplicates
 from rankwell.evaluation.abstention import Confidence
 from rankwell.parts.execution import PartOptions
@@ -41,8 +41,6 @@ class RunOptions:
         File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
     judgments_format
         Name of the judgments' format, where content does not determine it: trec, letor, beir, csv, tsv, jsonl, json, parquet.
-    grade_column
-        Column of the grade, for judgments in a table with several (CSV, TSV, JSON lines, Parquet, a data frame).
     split
         Split of a folder given as judgments, test unless it is named.
     other_judgments
@@ -72,11 +70,12 @@ class RunOptions:
     min_grade: Annotated[float | None, Option(("--min-grade", "-l"))] = None
     texts: Annotated[InputData, Option(("--query-texts",))] = None
     judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
-    grade_column: str | None = None
+    qrels_columns: JudgmentColumns = None
     split: str | None = None
     other_judgments: InputData = None
     sessions: InputData = None
     run_format: str | None = None
+    columns: RunColumns = None
     confidence: list[Confidence] | None = None
     seed: int = 0
 

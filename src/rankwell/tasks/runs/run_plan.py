@@ -62,6 +62,7 @@ def part_options(
         "single_precision": request.single_precision,
         "keep": request.keep,
         "duplicates": request.duplicates,
+        "columns": dict(request.columns),
     }
 
 
@@ -96,7 +97,8 @@ class RunPlan:
     def request(self) -> Request:
         """The options of reading."""
         given = self.options
-        return Request(given["ties"], given["single_precision"], given["keep"], duplicates=given["duplicates"])
+        further: Any = {"duplicates": given["duplicates"], "columns": given["columns"]}
+        return Request(given["ties"], given["single_precision"], given["keep"], **further)
 
     @property
     def judgments(self) -> RunJudgments:
@@ -205,8 +207,11 @@ def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> It
     _, shown, path = options["runs"][run]
     found = [RunFile(run, file, f"{shown.rstrip('/')}/{Path(file).name}") for file in run_files(path)]
     found = found or [RunFile(run, path, shown)]
-    request = Request(notes=notes)
-    entry = shards_format([source_of(each) for each in found], options["run_format"], request)
+    sources = [source_of(each) for each in found]
+    entry, request = shards_format(sources, options["run_format"], Request(columns=options["columns"], notes=notes))
+    if request.recognised and entry.confirm is not None:
+        for source in sources:
+            entry.confirm(source)
     return (each._replace(format=entry.name, of_rows=entry.name == "parquet") for each in found)
 
 

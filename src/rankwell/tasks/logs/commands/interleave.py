@@ -25,7 +25,7 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
         raise BadUsage(f"{len(named) or 'no'} runs given; expected two: rankwell interleave A.run B.run -o lists.jsonl")
     notes: list[str] = []
     rankings = {
-        name: read_ranking(place, format=options.run_format, duplicates=options.duplicates, notes=notes)
+        name: read_ranking(place, format=options.run_format, duplicates=options.duplicates, columns=options.columns, notes=notes)
         for name, place in named.items()
     }
     lists, own = interleave_rankings(rankings, options)

@@ -1,0 +1,377 @@
+"""What the columns of lines without a header are: the readings that a file allows, and those that its data exclude.
+
+The place of an argument says whether a file is judgments or a run. A column holds items where no query lists one twice, scores or
+ranks where all are numbers, and grades where none is above what people or machines grade by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
+
+from rankwell.core.tables.columns import known_columns
+from rankwell.errors import BadInput, flag
+from rankwell.io.reader.lines import Layout, shorten
+from rankwell.store import decode_id
+
+if TYPE_CHECKING:
+    from rankwell.core.tables import Floats
+    from rankwell.store import Head, Source
+
+Position = Literal["run", "judgments"]
+LARGEST_GRADE = 1e6
+"""No scale of grades goes so far; seconds since 1970 do."""
+_NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_MOST_ROWS = 1 << 20
+_MOST_SHOWN = 3
+DELIMITERS = (b"\t", b"::", b",", b";", b"|")
+"""What separates the fields of lines, besides any white space."""
+_OPTIONS: dict[Position, str] = {"run": "--columns", "judgments": "--qrels-columns"}
+
+
+def number_of(field: bytes) -> float | None:
+    """A finite number; None for anything else."""
+    number = float(field) if _NUMBER.fullmatch(field) else nan
+    return number if isfinite(number) else None
+
+
+class Reading(NamedTuple):
+    """What the columns of a line are: their numbers from 1. value: the kind of number, score, rank or grade."""
+
+    query: int
+    item: int
+    number: int
+    value: str
+
+    @property
+    def choice(self) -> str:
+        """The value of the option that chooses this reading."""
+        return f"query={self.query},item={self.item},{self.value}={self.number}"
+
+    def sentence(self, fields: Sequence[bytes], holds: Position) -> str:
+        """The reading of one line in words, and the option that chooses it."""
+        query, item, number = (decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number))
+        return f"query {query!r}, item {item!r}, {self.value} {number} ({flag(_OPTIONS[holds], self.choice)})"
+
+
+def option_of(holds: Position) -> str:
+    """The option that chooses columns, as it is written where it is read."""
+    return flag(_OPTIONS[holds])
+
+
+def layout_of(choice: Mapping[str, str], width: int) -> Layout:
+    """The layout of lines of so many fields between white space. choice: the number of each column, from 1."""
+    words = [str(place) for place in range(1, width + 1)]
+    for key, place in choice.items():
+        words[int(place) - 1] = key
+    value = choice.get("rank") or choice["score"]
+    query, item, number = (int(place) - 1 for place in (choice["query"], choice["item"], value))
+    return Layout("run", " ".join(words), width, query, item, number, by_rank="rank" in choice)
+
+
+SCORED = {"query": "1", "item": "2", "score": "3"}
+"""The columns of lines `query item score`."""
+GRADED = {"query": "1", "item": "2", "grade": "3"}
+"""The columns of lines `query item grade`."""
+
+
+class _Column:
+    """What is known of a column."""
+
+    def __init__(self) -> None:
+        self.numbers, self.most, self.first = True, 0.0, b""
+        self.varies, self.repeats = False, False
+
+
+class Evidence:
+    """What the rows of a file say about its columns, of which the first is the query."""
+
+    def __init__(self, width: int) -> None:
+        self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
+        self.rows, self._last = 0, dict[tuple[int, bytes], tuple[int, bool]]()
+        self.counting = [True] * width
+        """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query so far."""
+
+    def add(self, fields: Sequence[bytes]) -> None:
+        """One more row."""
+        self.rows += 1
+        for place, (column, field) in enumerate(zip(self.columns, fields, strict=True)):
+            if self.rows == 1:
+                column.first = field
+            column.varies |= field != column.first
+            if column.numbers and (number := number_of(field)) is not None:
+                column.most = max(column.most, abs(number))
+            else:
+                column.numbers = False
+            if place and not column.repeats:
+                pair = fields[0], field
+                column.repeats = pair in self._seen[place]
+                self._seen[place].add(pair)
+            if place and self.counting[place]:
+                key = place, fields[0]
+                count = self._last.get(key, (0, True))[0] + 1
+                self._last[key] = count, True
+                self.counting[place] = column.numbers and field.isdigit() and int(field) == count
+
+    def lists_items(self, place: int) -> bool:
+        """Whether a column may be the item: no query has one twice, and not all queries the same."""
+        column = self.columns[place]
+        if column.repeats or column.first in (b"0", b"Q0"):
+            return False
+        return (column.varies or self.rows == 1) and not self._counts(place)
+
+    def _counts(self, place: int) -> bool:
+        """Whether a column counts the rows of its query."""
+        return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
+
+    def readings(self, holds: Position) -> list[Reading]:
+        """The readings that the rows allow, the usual ones first; an item is in the second or the third column."""
+        width = len(self.columns)
+        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)] + [(2, 1)]
+        found = list[Reading]()
+        for item, number in pairs:
+            column = self.columns[number]
+            if not column.numbers or not self.lists_items(item) or (number < item and found):
+                continue
+            if holds == "judgments":
+                found += [Reading(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
+            else:
+                found.append(Reading(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
+        return found
+
+    def times(self) -> str:
+        """A sentence on a column of numbers that are no grades; "" where there is none."""
+        found = ((place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers)
+        return next(
+            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > LARGEST_GRADE), ""
+        )
+
+
+def rows_of(lines: Iterable[bytes], width: int, delimiter: bytes | None = None) -> Iterator[list[bytes]]:
+    """The fields of lines, without those of another number of fields, which a reader reports."""
+    for line in lines:
+        fields = line.strip().split(delimiter)
+        if len(fields) == width:
+            yield fields
+
+
+def evidence_of(rows: Iterable[Sequence[bytes]], width: int) -> Evidence:
+    """What the first rows of a file say about its columns."""
+    found = Evidence(width)
+    for fields in islice(rows, _MOST_ROWS):
+        found.add(fields)
+    return found
+
+
+def refuse_readings(head: Head, holds: Position, readings: Sequence[Reading], reason: str = "") -> NoReturn:
+    """Raises BadInput that shows the readings of the first line, and the option that chooses one."""
+    line = head.lines[0]
+    fields = line.strip().split(delimiter_of(head))
+    where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
+    if not readings:
+        example = Reading(1, 2, 3, "grade" if holds == "judgments" else "score").choice
+        what = f"{where}: {reason or 'no reading of its columns fits'}"
+        raise BadInput(f"{what}; name them in a first line, or say which they are with {flag(_OPTIONS[holds], example)}.")
+    shown = " or as ".join(each.sentence(fields, holds) for each in readings[:_MOST_SHOWN])
+    if len(readings) == 1:
+        reason = reason or f"{len(fields)} columns without a header may be anything"
+        raise BadInput(f"{where}: {reason}; if this is {shown}, say so.")
+    reason = f"; {reason}" if reason else ""
+    raise BadInput(f"{where} can be read as {shown}{reason}; nothing in the file excludes either: say which.")
+
+
+def delimiter_of(head: Head) -> bytes | None:
+    """What separates the fields of lines without a header; None for any white space."""
+    lines = head.lines[:200]
+    if len({len(line.split()) for line in lines} - {1}) == 1:
+        return None
+    consistent = (each for each in DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
+    return next(consistent, None)
+
+
+def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
+    """Raises BadInput for lines of three columns or more without a header, which shows what they may be; not for prose.
+
+    exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0.
+    """
+    delimiter, lines = delimiter_of(head), head.lines[:200]
+    rows = [line.strip().split(delimiter) for line in lines]
+    width = len(rows[0]) if rows else 0
+    names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
+    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
+        return
+    if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
+        return
+    if any(_NUMBER.fullmatch(field) for field in rows[-1]):
+        found = evidence_of(rows, width)
+        refuse_readings(head, holds, found.readings(holds), found.times() if holds == "judgments" else "")
+
+
+class Separation(NamedTuple):
+    """How chosen columns are separated. format: that reads them. delimiter: None for any white space."""
+
+    format: Literal["csv", "tsv", "headerless"]
+    delimiter: bytes | None
+    width: int
+
+
+def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
+    """How the chosen columns of lines are separated; None where there are no such columns."""
+    for delimiter in (*DELIMITERS, None):
+        rows = [line.strip().split(delimiter) for line in head.lines[:200]]
+        width = len(rows[0]) if rows else 0
+        has_names = has_header(rows[0], choice) if rows else False
+        if width < len(choice) or not _holds(rows, choice, has_names=has_names):
+            continue
+        plain = all(len(line.split()) == width for line in head.lines[:200])
+        if delimiter in (b"\t", b"::", None) and not has_names and (plain or delimiter != b"\t"):
+            return Separation("headerless", None if delimiter == b"\t" else delimiter, width)
+        if delimiter is not None and delimiter != b"::":
+            return Separation("tsv" if delimiter == b"\t" else "csv", delimiter, width)
+    return None
+
+
+def _holds(rows: Sequence[Sequence[bytes]], choice: Mapping[str, str], *, has_names: bool) -> bool:
+    """Whether rows have the chosen columns."""
+    if has_names:
+        names = [decode_id(field).strip('"') for field in rows[0]]
+        return all(each in names or (each.isdigit() and 0 < int(each) <= len(names)) for each in choice.values())
+    return all(each.isdigit() and 0 < int(each) <= len(rows[0]) for each in choice.values())
+
+
+def has_header(first: Sequence[bytes], choice: Mapping[str, str]) -> bool:
+    """Whether the first line names the chosen columns: one is chosen by its name, or has no number where there should be one."""
+    if any(not each.isdigit() for each in choice.values()):
+        return True
+    value = choice.get("score") or choice.get("rank") or choice.get("grade")
+    place = int(value) - 1 if value else len(first)
+    names = [decode_id(field).strip('"') for field in first]
+    return known_columns(names) > 1 or (place < len(first) and _NUMBER.fullmatch(first[place].strip(b'" ')) is None)
+
+
+class RunOrder:
+    """The order of the numbers of a run's lines `query item number`, which shows whether they are scores or ranks.
+
+    Ranks count the rows of their query. Scores fall, or have a fraction or a sign, or integers repeat or lack some from 0 on.
+    """
+
+    def __init__(self) -> None:
+        self.counts, self._signed, self._repeats = True, False, False
+        self._falling = self._rising = 0
+        # The last number of each query, its rows, its lowest and its highest number.
+        self._lasts: dict[bytes, tuple[float, int, float, float]] = {}
+        self._seen = dict[bytes, set[float]]()
+
+    def add(self, query: bytes, number: float) -> None:
+        """One more row."""
+        before, n, low, high = self._lasts.get(query, (number, 0, number, number))
+        self._falling += number < before
+        self._rising += number > before
+        self.counts &= number == n + 1
+        self._signed |= number != number // 1 or number < 0
+        seen = self._seen.setdefault(query, set())
+        self._repeats |= number in seen
+        seen.add(number)
+        self._lasts[query] = number, n + 1, min(low, number), max(high, number)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no later row can make the numbers ranks, or distances."""
+        return self._signed and self._falling > 0
+
+    @property
+    def kind(self) -> Literal["ranks", "scores", "either", "rising"]:
+        """What the numbers are: `rising` ones may be ranks with gaps, distances, or scores with the worst first."""
+        if self.counts:
+            return "ranks"
+        if not self._rising:
+            return "scores"
+        if not self._falling:
+            return "rising"
+        if self._signed:
+            return "scores"
+        # Ranks of lists that stand one behind the other repeat as well, but they rise.
+        gaps = any(low == 0 for _, _, low, _ in self._lasts.values()) and any(
+            low or high != n - 1 for _, n, low, high in self._lasts.values()
+        )
+        return "scores" if (self._repeats or gaps) and self._rising <= self._falling else "either"
+
+
+def order_of(rows: Iterable[tuple[bytes, bytes]]) -> RunOrder:
+    """The order of the numbers of rows of a query and a number each, as far as is needed."""
+    order = RunOrder()
+    for query, number in islice(rows, _MOST_ROWS):
+        order.add(query, float(number))
+        if order.is_decided:
+            break
+    return order
+
+
+def are_ordered(queries: Iterable[str], ranks: Iterable[float]) -> bool:
+    """Whether ranks count the rows of each query."""
+    counts: dict[str, int] = {}
+    for query, rank in zip(queries, ranks, strict=True):
+        counts[query] = counts.get(query, 0) + 1
+        if rank != counts[query]:
+            return False
+    return True
+
+
+def are_numbers(rows: Iterable[Sequence[bytes]], place: int) -> bool:
+    """Whether all rows have a number in a field."""
+    return all(_NUMBER.fullmatch(fields[place]) for fields in rows)
+
+
+def pairs_of(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Query and number of lines `query item number`; a line of another form is left to the reader."""
+    for line in lines:
+        fields = line.split()
+        if len(fields) == 3 and _NUMBER.fullmatch(fields[2]):
+            yield fields[0], fields[2]
+
+
+def settle_run(source: Source, head: Head) -> None:
+    """Raises BadInput where the numbers of lines `query item number` may be ranks as well as scores."""
+    order = order_of(pairs_of(line for _, line in source.lines()))
+    if order.kind in ("scores", "ranks"):
+        return
+    reason = "they rise in every query" if order.kind == "rising" else ""
+    refuse_readings(head, "run", [Reading(1, 2, 3, "score"), Reading(1, 2, 3, "rank")], reason)
+
+
+def settle_qrels(source: Source, head: Head) -> None:
+    """Raises BadInput where lines of four fields are not certainly `query 0 item grade`."""
+    rows = [fields for fields in (line.split() for line in head.lines) if len(fields) == 4]
+    if not are_numbers(rows, 2) or not are_numbers(rows, 3):
+        return
+    second = {fields[1] for fields in rows}
+    if second <= {b"0", b"Q0"} or (len(second) == 1 and len(rows) > 1) or evidence_of(rows, 4).columns[1].repeats:
+        return
+    found = evidence_of(rows_of((line for _, line in source.lines()), 4), 4)
+    if not found.columns[2].numbers or found.columns[1].repeats:
+        return
+    readings = found.readings("judgments")
+    if [(each.item, each.number) for each in readings] != [(3, 4)]:
+        refuse_readings(head, "judgments", readings, found.times())
+
+
+def refuse_repeated(head: Head) -> None:
+    """Raises BadInput where a column that repeats within a query is taken for the item, and another one may be it."""
+    rows = [line.split() for line in head.lines]
+    width = len(rows[0])
+    found = evidence_of((row for row in rows if len(row) == width), width)
+    usual = 1 if width == 3 else 2
+    readings = found.readings("judgments")
+    if readings and not found.lists_items(usual):
+        refuse_readings(head, "judgments", readings, f"column {usual + 1} repeats within a query, so that it is not the item")
+
+
+def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
+    """Raises BadInput for a number that is no grade of any scale."""
+    if len(grades) and (most := max(max(grades), -min(grades))) > LARGEST_GRADE:
+        example = flag("--qrels-columns", Reading(1, 2, 3, "grade").choice)
+        what = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
+        raise BadInput(f"{what} Say which columns are query, item and grade, as in {example}.")
