@@ -66,4 +66,54 @@ MASKS = [
         before="three neighbours, the mask ignored",
     ),
 ]
-CASES = [*QUOTATION_MARKS, *MASKS]
+
+
+def _ordered(first: str, second: str, *values: tuple[float, float]) -> str:
+    rows = zip(("q1,a", "q1,c", "q2,b", "q2,d"), values, strict=True)
+    return f"qid,docno,{first},{second}\n" + "".join(f"{names},{one},{two}\n" for names, (one, two) in rows)
+
+
+_TWO = text_files(
+    {
+        "qrels": "q1 0 a 1\nq2 0 b 1\n",
+        "rank.csv": _ordered("prediction", "rank", (0.9, 5), (0.1, 3), (0.8, 1), (0.2, 9)),
+        "score.csv": _ordered("score", "distance", (0.9, 0.9), (0.1, 0.1), (0.8, 0.8), (0.2, 0.2)),
+        "same.csv": _ordered("score", "rank", (0.9, 1), (0.1, 2), (0.2, 1), (0.2, 2)),
+        "a.csv": "a,b,c\nq1,a,0.9\nq2,b,0.8\n",
+    }
+)
+_FRAME = "python: import pandas as pd; print(rw.evaluate('qrels', pd.read_csv('rank.csv'), 'RR'{}).summary[0]['mean'])"
+TWO_ORDERS = [
+    Case(
+        "a column prediction and an unrelated rank",
+        "evaluate qrels rank.csv -m RR",
+        _TWO,
+        shows=r"the columns 'rank' and 'prediction' order the items of query 'q1' differently; .*--columns score=prediction",
+        before="RR 0.75 by the rank, exit 0",
+    ),
+    Case(
+        "a frame with a column prediction and an unrelated rank",
+        _FRAME.format(""),
+        _TWO,
+        shows="columns='score=prediction'",
+        before="0.75 by the rank",
+    ),
+    Case("one of two orders is chosen", _FRAME.format(", columns='score=prediction'"), _TWO, (0,), "^1.0"),
+    Case(
+        "a score and a distance that contradict",
+        "evaluate qrels score.csv -m RR",
+        _TWO,
+        shows="the columns 'score' and 'distance' order the items of query 'q1' differently",
+        before="RR 1.0, exit 0",
+    ),
+    Case("a chosen distance is one", "evaluate qrels score.csv -m RR --columns score=distance", _TWO, (0,), r"RR +0\.5000"),
+    Case("a score and a rank that agree", "evaluate qrels same.csv -m RR", _TWO, (0,), r"RR +0\.7500"),
+    Case(
+        "columns of any name are chosen",
+        "evaluate qrels a.csv -m RR --columns query=a,item=b,score=c",
+        _TWO,
+        (0,),
+        r"RR +1\.0000",
+    ),
+]
+CASES = [*QUOTATION_MARKS, *MASKS, *TWO_ORDERS]

@@ -244,7 +244,7 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         path, part = split_part(run.place)
-        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part)]
+        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part, run.columns)]
     if run.form != "trec":
         return []
     with Source(run.place).open() as stream:

@@ -8,7 +8,16 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.arrays import is_missing
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, id_text, unique_rows
+from rankwell.core.tables.columns import (
+    ROWS_COMPARED,
+    Columns,
+    Holds,
+    choose_columns,
+    contradicting,
+    id_text,
+    is_falling,
+    unique_rows,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
@@ -25,7 +34,22 @@ def read_run(frame: Any, request: Request) -> Ranking:
     table, columns = _columns(frame, "run", request)
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
+    if request.warnings is None:
+        _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
+
+
+def _refuse_contradicting(table: Any, columns: Columns, queries: list[str], scores: list[float]) -> None:
+    """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+    for name in columns.rivals:
+        sign = -1.0 if is_falling(name) else 1.0
+        others = [sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()]
+        last: tuple[str, float] = "", 0.0
+        rows = zip(queries, scores, others, strict=False)
+        for query, _, other in sorted((row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])):
+            if last[0] == query and other > last[1]:
+                raise contradicting(columns, name, query)
+            last = query, other
 
 
 @file_format("python dataframe", "judgments", accepts=_is_frame, columns=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, parquet, sql_text, unwritable
+from rankwell.core.tables.columns import ColumnChoice, Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem
@@ -29,7 +29,7 @@ from rankwell.io.column_tables.numeric import (
 from rankwell.io.column_tables.opening import opened
 from rankwell.io.column_tables.plain_files import on_disk
 from rankwell.io.column_tables.table import ColumnTable, opened_table
-from rankwell.io.formats import Cuts, Request, Texts, file_format
+from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
 from rankwell.store import Head, Source
@@ -137,16 +137,20 @@ def run_places(place: str | Path) -> list[str]:
     return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
 
 
-def first_rows(source: Source, form: str, n: int, run: str = "") -> list[tuple[str, str, float | None, float]]:
+def first_rows(
+    source: Source, form: str, n: int, run: str, columns: ColumnChoice | None
+) -> list[tuple[str, str, float | None, float]]:
     """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them.
 
-    run: the one of several in the table.
+    run: the one of several in the table. columns: those that were chosen.
     """
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
-    with opened(source, dialect, "run", Request(part=run)) as (table, columns):
-        rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
+    odd = ReadWarnings(set(), set())
+    request = Request(part=run, columns=chosen_columns(columns, "run"), warnings=odd)
+    with opened(source, dialect, "run", request) as (table, found):
+        rank = table.number(found.rank) if found.rank and not found.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
-        rows = table.run(f"{table.rows(columns)} LIMIT {n}")
+        rows = table.run(f"{table.rows(found)} LIMIT {n}")
     return [(query, item, place, score) for (query, item, score), (place,) in zip(rows, ranks, strict=True)]
 
 

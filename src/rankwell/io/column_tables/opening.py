@@ -24,6 +24,8 @@ def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> 
         columns = choose_columns(table.found(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
+        if request.warnings is None:
+            table.refuse_contradicting(columns)
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import Columns, Holds, parquet, quoted, sql_text
+from rankwell.core.tables.columns import ROWS_COMPARED, Columns, Holds, contradicting, is_falling, parquet, quoted, sql_text
 from rankwell.delimited import TAB
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
@@ -140,6 +140,20 @@ class ColumnTable:
         found = [value for (value,) in self.run(f"SELECT {self.id(name)} FROM {self.source}")]
         self.refuse_lost(len(found), name)
         return found
+
+    def refuse_contradicting(self, columns: Columns) -> None:
+        """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+        some = f"(SELECT * FROM {self.source} LIMIT {ROWS_COMPARED})"
+        for name in columns.rivals:
+            if self.dialect.name == "parquet" and not _NUMBERS.fullmatch(self.types[name]):
+                continue
+            first, second = (f"{'0.0 - ' * is_falling(each)}{self.number(each)}" for each in (columns.value, name))
+            numbers = f"SELECT {self.id(columns.owner)} AS owner, {first} AS first, {second} AS second FROM {some}"
+            up = "second > lag(second) OVER (PARTITION BY owner ORDER BY first DESC, second DESC)"
+            known = f"SELECT * FROM ({numbers}) WHERE isfinite(first) AND isfinite(second)"
+            found = self.run(f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({known})) WHERE up")[0][0]
+            if found is not None:
+                raise contradicting(columns, name, found)
 
     def number(self, name: str) -> str:
         """SQL for a column of numbers, NULL where there is none."""
