@@ -1,6 +1,5 @@
 """JSON and TOML: one reader each, with limits on depth, digits and size, whose errors name file, place and text."""
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -12,9 +11,6 @@ import numpy as np
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of, shown
 from rankwell.store import Source, decode_id, encode_id
-
-# A cell may hold a passage: 131,072 characters, where the csv module stops by itself, are too few. C's long bounds the number.
-csv.field_size_limit((1 << 31) - 1)
 
 MAX_DEPTH = 100
 MAX_DIGITS = 300

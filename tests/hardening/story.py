@@ -142,7 +142,7 @@ INPUTS = [
     Case(
         "a score called similarity_score", "evaluate qrels run.csv -m RR", _world(**{"run.csv": _SIMILAR}), codes=(0,), shows="RR"
     ),
-    Case("a column of grades by another name", "evaluate g.csv run", _world(**{"g.csv": _EASY}), shows="--grade-column"),
+    Case("a column of grades by another name", "evaluate g.csv run", _world(**{"g.csv": _EASY}), shows="--qrels-columns grade="),
     Case(
         "a result by its measure",
         "python: print(rw.evaluate({'q': {'d': 1}}, {'r': {'q': {'d': 1.0}}}, ['RR'])['RR'])",

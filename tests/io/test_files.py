@@ -326,7 +326,7 @@ def test_integer_ids_in_parquet_become_text(tmp_path):
 def test_a_run_with_ranks_only_is_ordered_by_them(tmp_path):
     judgments = Judgments.from_dict({"q": {"second": 1}})
     table = write_text(tmp_path / "a.csv", "qid,docno,rank\nq,third,3\nq,second,2\nq,first,1\n")
-    msmarco = write_text(tmp_path / "a.tsv", "q\tthird\t3\nq\tsecond\t2\nq\tfirst\t1\n")
+    msmarco = write_text(tmp_path / "a.tsv", "q\tfirst\t1\nq\tsecond\t2\nq\tthird\t3\n")
 
     for place, name in ((table, "csv"), (msmarco, "msmarco")):
         found = files.find_hits(place, judgments)
@@ -376,16 +376,20 @@ def test_ranks_against_the_scores_are_found(tmp_path):
 
 
 WRONG_RUNS = {
-    "five columns": ("q Q0 d 1 2.5\n", BadLine, r"x:1: .*5 fields"),
+    "five columns": ("q Q0 d 1 2.5\n", BadInput, r"x:1: .*item 'd', score 2.5 \(columns='query=1,item=3,score=5'\)"),
     "text for a score in TREC": ("q Q0 d 1 2.5 t\nq Q0 e 2 high t\n", BadScore, r"x:2: .*'high'"),
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", BadInput, r"x:1: 'q1 0 d1 1': .*judgments.*exchange the two files"),
-    "qrels in CSV": ("qid,docno,label\nq,d,1\n", BadInput, r"x:1: 'qid,docno,label': .*judgments"),
-    "qrels of BEIR": ("query-id\tcorpus-id\tscore\nq\td\t1\n", BadInput, r"x:1: .*judgments \(beir\)"),
+    "qrels in CSV": ("qid,docno,label\nq,d,1\n", BadInput, r"no column for value .*'label'.*columns='score=NAME'"),
+    "qrels of BEIR": (
+        "query-id\tcorpus-id\tscore\nq\td\t1\n",
+        BadInput,
+        r"'score' holds integers below the names of BEIR's judgments; .*columns='score=score'",
+    ),
     "empty": ("", BadInput, r"x is empty"),
     "blank": ("\n \n", BadInput, r"x is empty"),
     "a web page": ("<!DOCTYPE html>\n<html>", BadInput, r"x:1: '<!DOCTYPE html>.*web page"),
     "prose": ("hello\n", BadInput, r"x: 'hello': no known form of a run; known are .*csv.*trec"),
-    "three columns without a header": ("q\td\t0.5\n", BadInput, r"x:1: .*rank.*header"),
+    "three columns with rising numbers": ("q d 0.5\nq e 0.75\n", BadInput, r"x:1: .*score 0.5 .* rank 0.5 .*rise in every query"),
     "NaN in JSON": ('{"q": {"d": NaN}}', BadScore, r"query 'q', item 'd': the score is nan"),
     "text in JSON": ('{"q": {"d": "1.5"}}', BadScore, r"x: \$\['q'\]\['d'\] is '1.5' \(a string\)"),
     "true in JSON": ('{"q": {"d": 1, "e": true}}', BadScore, r"\$\['q'\]\['e'\] is True"),
@@ -430,7 +434,11 @@ def test_a_wrong_run_is_refused_with_its_place(case, tmp_path, monkeypatch):
 
 WRONG_JUDGMENTS = {
     "a run": ("q Q0 d 1 2.5 t\n", BadInput, r"x:1: 'q Q0 d 1 2.5 t': .*a run.*exchange the two files"),
-    "a run in CSV": ("qid,docno,score\nq,d,0.35\n", BadInput, r"x:1: .*a run \(csv\)"),
+    "a run in CSV": (
+        "qid,docno,score\nq,d,0.35\n",
+        BadInput,
+        r"'score' holds other values than integers.*qrels_columns='grade=score'",
+    ),
     "text for a grade": ("qid,docno,rel\nq,d,good\n", BadScore, r"row 1, column 'rel': 'good'"),
     "an item twice": ("qid,docno,rel\nq,d,1\nq,d,1\n", DuplicateItem, r"query 'q' judges item 'd' twice, in rows 1 and 2"),
 }
@@ -538,14 +546,43 @@ def test_mixed_line_ends_in_csv_are_read(tmp_path):
     assert list(files.read_ranking(place).items) == ["a", "b"]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_line_ends_within_quotes_stay_where_those_of_lines_differ(suffix: str, tmp_path: Path):
-    mark = {"csv": ",", "tsv": "\t"}[suffix]
-    lines = [f'q1{mark}"say\r\n ""so"""\r\n', f'q2{mark}"a\nb"\n', f'q3{mark}5" disk\r\n', f"q4{mark}end\n"]
-    place = tmp_path / f"a.{suffix}"
-    place.write_bytes(f"id{mark}text\n{''.join(lines)}".encode())
+def test_line_ends_within_quotes_stay_where_those_of_lines_differ(tmp_path: Path):
+    lines = ['q1,"say\r\n ""so"""\r\n', 'q2,"a\nb"\n', 'q3,5" disk\r\n', "q4,end\n"]
+    (tmp_path / "a.csv").write_bytes(f"id,text\n{''.join(lines)}".encode())
 
-    assert files.read_texts(place).texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+    assert files.read_texts(tmp_path / "a.csv").texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+
+
+@pytest.mark.parametrize(("end", "last"), [("\n", ""), ("\r\n", ""), ("\r", ""), ("\n", "\r\n"), ("\n", '\nq5\t"a\rb"')])
+def test_between_tabs_a_quotation_mark_is_a_character_whatever_lines_end_in(end: str, last: str, tmp_path: Path):
+    rows = {"q1": '"say', "q2": 'so"', "q3": '"a ""b"" c"', '"q4"': '"'}
+    (tmp_path / "a.tsv").write_bytes((end.join(["id\ttext", *("\t".join(row) for row in rows.items())]) + last).encode())
+
+    expected = rows | ({"q5": '"a\rb"'} if "q5" in last else {})
+
+    assert files.read_texts(tmp_path / "a.tsv").texts == expected
+
+
+def test_a_quotation_mark_in_a_csv_that_takes_in_lines_is_refused(tmp_path: Path):
+    place = write_text(tmp_path / "a.csv", 'query,item,score\nq0,d,1\n"Heroes,d1,1\nq2,d2,1\nCoda",d5,1\n')
+
+    with pytest.raises(BadLine, match=r"a.csv:3: a quotation mark opens a field that this line does not close.*2 rows.*4 lines"):
+        files.read_ranking(place)
+    with pytest.raises(BadLine, match=r"a.csv:3: "):
+        files.read_column(f"{place}:query")
+
+
+def test_a_header_in_quotation_marks_between_tabs_is_refused(tmp_path: Path):
+    place = write_text(tmp_path / "a.tsv", '"query"\t"item"\t"score"\n"q"\t"d"\t1\n')
+
+    with pytest.raises(BadLine, match=r"a.tsv:1: .*names of columns in quotation marks, which are part of a name between tabs"):
+        files.read_ranking(place)
+
+
+@pytest.mark.parametrize(("suffix", "item"), [("tsv", "a\tb"), ("tsv", "a\nb"), ("tsv", "a\rb"), ("csv", "a\nb")])
+def test_an_id_that_a_table_could_not_give_back_is_not_written(suffix: str, item: str, tmp_path: Path):
+    with pytest.raises(BadInput, match=r"has .*the end of a line; .sv cannot hold it, JSON can"):
+        files.write_run(files.read_ranking({"q": {item: 1.0}}), tmp_path / f"a.{suffix}")
 
 
 def test_json_without_a_hint_may_be_either(tmp_path):

@@ -107,7 +107,7 @@ def test_the_column_of_the_grade_is_the_one_that_is_named(form: str, grades: tup
         frame.to_parquet(path)
     else:
         place = frame if form == "pandas" else pl.from_pandas(frame)
-    found = find_judgments(path if place is None else place, grade_column="answers")
+    found = find_judgments(path if place is None else place, qrels_columns="grade=answers")
     assert rows_of(found.table) == [("q1", "d1", 1.0), ("q1", "d2", 0.0)]
     assert found.notes == ("the grade of a judgment is its 'answers'",)
 
@@ -115,13 +115,13 @@ def test_the_column_of_the_grade_is_the_one_that_is_named(form: str, grades: tup
 def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     path = tmp_path / "grades.csv"
     path.write_text("query,item,relevance\nq1,d1,1\n")
-    with pytest.raises(BadInput, match="no column 'answers' for the grade; found are 'query', 'item', 'relevance'"):
-        read_judgments(path, grade_column="answers")
+    with pytest.raises(BadInput, match="qrels_columns: there is no column 'answers'; found are 'query', 'item', 'relevance'"):
+        read_judgments(path, qrels_columns="grade=answers")
     path.write_text("q1 0 d1 1\n")
-    with pytest.raises(BadUsage, match=r"grade_column='answers': .* is read as trec, which has no named columns"):
-        read_judgments(path, grade_column="answers")
-    with pytest.raises(BadUsage, match="a mapping, which has no named columns"):
-        read_judgments({"q1": ["d1"]}, grade_column="answers")
+    with pytest.raises(BadUsage, match=r"qrels_columns='grade=answers': .* is read as trec, which has no columns to choose"):
+        read_judgments(path, qrels_columns="grade=answers")
+    with pytest.raises(BadUsage, match="a mapping, which has no columns to choose"):
+        read_judgments({"q1": ["d1"]}, qrels_columns={"grade": "answers"})
 
 
 def test_llamaindex_data_sets_are_judgments_and_texts(tmp_path: Path):

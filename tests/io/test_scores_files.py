@@ -130,7 +130,6 @@ WIDE = np.random.default_rng(3).normal(size=(3, 700)).round(4)
         (lambda text: text.replace("\n", "\r\n"), True),
         (lambda text: text.replace("query,", "# a comment\n\nquery,").replace("ü,", "ü+-\u2028,"), True),
         (lambda text: text.replace("b,", '"b",'), False),
-        (lambda text: text.replace("b,", '"b\n,2",'), False),
         (lambda text: text + "\n", False),
     ],
 )
@@ -145,7 +144,7 @@ def test_a_matrix_of_many_columns_is_read_in_one_pass_unless_its_lines_are_odd(c
     found = read_scores(tmp_path / "m.csv")
 
     assert np.array_equal(found.matrix, WIDE)
-    assert list(found.query_ids or ()) == ["a", "ü+-\u2028" if "\u2028" in text else "ü", "b\n,2" if "b\n" in text else "b"]
+    assert list(found.query_ids or ()) == ["a", "ü+-\u2028" if "\u2028" in text else "ü", "b"]
     assert found.item_ids == [str(place) for place in range(700)]
     assert (not passes) == one_pass
 

@@ -25,7 +25,7 @@ RUNS = {
     "TREC whose query is a word for a column": ("query\tQ0\titem\t1\t2.5\tscore\n", "trec"),
     "TREC with a bad line further down": (TREC + "q1 Q0 d3\n", "trec"),
     "MS MARCO": ("q1\td1\t1\nq1\td2\t2\n", "msmarco"),
-    "MS MARCO in another order": ("q1\td2\t2\nq1\td1\t1\n", "msmarco"),
+    "integer scores in three columns": ("q1\td2\t2\nq1\td1\t1\n", "headerless"),
     "JSON": ('{"q": {"d": 1}}', "json"),
     "JSON on many lines": ('{\n  "q": {\n    "d": -0.5\n  }\n}', "json"),
     "JSON of which the head is a part": (LONG_JSON, "json"),
@@ -144,9 +144,9 @@ def test_parquet_is_recognised_by_its_columns(tmp_path):
     assert convert(str(tmp_path / "run"), tmp_path / "a.json").notes[0].endswith(": run read as parquet")
     assert convert(str(tmp_path / "beir"), tmp_path / "b.json").notes[0].endswith(": judgments read as parquet")
     assert convert(str(tmp_path / "judgments"), tmp_path / "c.json").notes[0].endswith(": judgments read as parquet")
-    with pytest.raises(BadInput, match=r"judgments \(parquet\); expected a run"):
+    with pytest.raises(BadInput, match=r"no column for value \(score, .*found are 'qid', 'docno', 'label'.*columns='score=NAME'"):
         io.read_ranking(tmp_path / "judgments")
-    with pytest.raises(BadInput, match=r"a run \(parquet\); expected judgments"):
+    with pytest.raises(BadInput, match=r"the column 'score' holds other values than integers.*qrels_columns='grade=score'"):
         io.read_judgments(tmp_path / "run")
 
 

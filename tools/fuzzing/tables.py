@@ -30,8 +30,8 @@ SPACES = " \t\v\f\x1c\x1d\x1e\x1f"
 def drawn(rng: Random, *, whole: bool = False) -> Table:
     """A run of a few queries, or judgments."""
     ids, items = (
-        rng.sample(["1", "2", "q3", "007", "é", "q-9", "Q1"], rng.randint(1, 3)),
-        ["d1", "d2", "7", "文", "d_9", "01", "D1"],
+        rng.sample(["1", "2", "q3", "007", "é", "q-9", "Q1", '"Heroes', 'Coda"'], rng.randint(1, 3)),
+        ["d1", "d2", "7", "文", "d_9", "01", "D1", '"d1"'],
     )
 
     def _number() -> float:
@@ -49,8 +49,10 @@ def text_table(rng: Random, names: Sequence[str], rows: Sequence[Sequence[Any]],
     if form == "jsonl":
         lines = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=rng.random() < 0.5) for row in rows]
         return "[" + ",\n".join(lines) + "]" if rng.random() < 0.2 else "\n".join(lines) + "\n"
+    if form == "tsv":
+        return "".join("\t".join(map(str, row)) + "\n" for row in (names, *rows))
     stream = StringIO(newline="")
-    writer = csv.writer(stream, delimiter="\t" if form == "tsv" else rng.choice(",,,;"), lineterminator="\n")
+    writer = csv.writer(stream, delimiter=rng.choice(",,,;"), lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
     return stream.getvalue()
@@ -65,6 +67,12 @@ def _run(form: str, holds: str) -> Callable[[Random], str]:
             return "\n".join(lines) + "\n"
         if form == "msmarco":
             return "".join(f"{q}\t{i}\t{place}\n" for q in table for place, i in enumerate(table[q], 1))
+        if form == "headerless":
+            # Scores that fall below 0 are no ranks, nor are grades from 3 on.
+            rows.sort(key=lambda row: (row[0], -row[2]))
+            numbers = [n - 20.3 if holds == "run" else n + 4 for _, _, n in rows]
+            lines = [f"{q} {i} {n}\n" for (q, i, _), n in zip(rows, numbers, strict=True)]
+            return "".join([*lines, f"{rows[-1][0]} another {'-40' if holds == 'run' else '3'}\n"])
         if form == "beir":
             return "query-id\tcorpus-id\tscore\n" + "".join(f"{q}\t{i}\t{n}\n" for q, i, n in rows)
         if form == "json":
@@ -286,6 +294,13 @@ def _plain_msmarco(path: Path) -> Table:
     return table
 
 
+def _plain_headerless(path: Path) -> Table:
+    table: Table = {}
+    for query, item, number in _fields(path, 3):
+        add(table, query, item, number_of(number))
+    return table
+
+
 def _scored(found: Any) -> Table:
     """The table {query: {item: number}}; a query may have nothing."""
     if not isinstance(found, dict) or not found or not all(isinstance(each, dict) for each in found.values()):
@@ -338,10 +353,17 @@ def cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str],
     delimiter = "\t" if form == "tsv" else max(",;|", key=first.count)
     if sum(each in first for each in ",;|\t") != 1 and first.count(delimiter):
         raise Undecided("several delimiters")
+    if form == "tsv":
+        rows = [line.split("\t") for line in re.split("\r?\n", text)]
+        return _regular(rows[:-1] if rows[-1] == [""] else rows, delimiter)
     for field in re.split(rf"[{re.escape(delimiter)}\r\n]", re.sub(r'"(?:[^"]|"")*"', "Q", text)):
         if '"' in field or ("Q" in field and '"' in text and field != "Q"):
             raise Undecided("quotes inside a field")
-    rows = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    return _regular(list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)), delimiter)
+
+
+def _regular(rows: list[list[str]], delimiter: str) -> tuple[list[str], list[list[Any]]]:
+    """The names and the rows of a table whose rows have one length. Raises Refused."""
     if not rows or any(not "".join(row).strip() for row in rows):
         raise Undecided("an empty line")
     if any(len(row) != len(rows[0]) for row in rows):
@@ -579,6 +601,8 @@ for _holds in ("run", "judgments"):
     _add("json", _holds, _run("json", _holds), _json_table)
 _add("trec", "preferences", _preferences, _plain_preferences)
 _add("msmarco", "run", _run("msmarco", "run"), _plain_msmarco)
+for _holds in ("run", "judgments"):
+    _add("headerless", _holds, _run("headerless", _holds), _plain_headerless)
 _add("msmarco", "texts", _texts("msmarco"), _plain_msmarco_texts)
 _add("mteb", "run", _run("mteb", "run"), _plain_mteb)
 _add("sentence-transformers", "run", _run("sentence-transformers", "run"), _plain_predictions)

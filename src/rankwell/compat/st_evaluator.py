@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.tables.arrays import refuse_masked
 from rankwell.errors import BadInput, BadScore, MissingExtra
 from rankwell.store import write_text
 
@@ -116,6 +117,7 @@ def check_lengths(**columns: Sequence[Any]) -> None:
 
 def finite(scores: Any, what: str = "a similarity") -> Any:
     """The numbers as an array of their precision. Raises BadScore for one that is not finite."""
+    refuse_masked(scores, f"the array of {what.partition(' ')[2]} values")
     found = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
     if not np.isfinite(found).all():
         place = tuple(np.argwhere(~np.isfinite(found))[0].tolist())

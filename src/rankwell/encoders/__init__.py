@@ -13,6 +13,7 @@ from rankwell.core.code import code_name
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import Option
 from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.tables.arrays import unmasked
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.media.images import read_picture
 
@@ -112,7 +113,7 @@ class ImageEncoder:
 
     def __call__(self, paths: Sequence[Path], /) -> Singles:
         """(paths, d) the vectors of some pictures."""
-        found, n = np.asarray(self.encode(paths)), len(paths)
+        found, n = unmasked(self.encode(paths), f"what {self.name} gives"), len(paths)
         is_of_numbers = found.dtype.kind in "fiu" and found.ndim > 1
         if not is_of_numbers or len(found) != n or math.prod(found.shape[2:]) != 1 or not found.shape[1]:
             what = f"{found.dtype} of shape {found.shape}"

@@ -12,7 +12,6 @@ import numpy as np
 
 from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, Judgments
-from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunPlace
@@ -30,7 +29,6 @@ from rankwell.evaluation.notations import (
     written_as_judged,
 )
 from rankwell.io import column_tables
-from rankwell.io.formats import Request
 from rankwell.store import Source, decode_id, split_part
 
 _ROWS = 1_000
@@ -238,8 +236,7 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         path, part = split_part(run.place)
-        request = Request(part=part, columns=chosen_columns(run.columns, "run"))
-        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, request)]
+        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part, run.columns)]
     if run.form != "trec":
         return []
     with Source(run.place).open() as stream:

@@ -14,12 +14,10 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
 from rankwell.evaluation.judged import RunPlace
 from rankwell.io import files
-from rankwell.io.formats import Request
 from rankwell.store import Source, decode_id, split_part
 
 Plain = Callable[[str], str]
@@ -255,8 +253,7 @@ def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         from rankwell.io.column_tables import first_rows
 
-        request = Request(part=part, columns=chosen_columns(run.columns, "run"))
-        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, request)]
+        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)]
     ranking = whole_run(run) if _size(run.place) <= _BLOCK * _BLOCKS else None
     return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
 

@@ -9,6 +9,7 @@ import numpy as np
 import rankwell
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.tables.arrays import unmasked
 from rankwell.errors import BadInput
 from rankwell.integrations import imported
 
@@ -40,7 +41,7 @@ class RankingMetric:
     @own_arithmetic
     def __call__(self, y_true: Any, y_score: Any, *, groups: Any = None) -> float:
         """The mean over queries."""
-        grades, scores = np.asarray(y_true), np.asarray(y_score)
+        grades, scores = unmasked(y_true, "y_true"), unmasked(y_score, "y_score")
         owners = self._owners(grades, scores, groups)
         names = list(map(str, owners.tolist()))
         rows = dict[str, list[int]]()
@@ -61,7 +62,7 @@ class RankingMetric:
             if groups is not None:
                 raise BadInput(f"{self.measure}: groups belong to one-dimensional y; of two dimensions every row is a query.")
             return np.repeat(np.arange(len(grades)), grades.shape[1])
-        owners = np.asarray(groups)
+        owners = unmasked(groups, "the array of groups")
         if groups is None or owners.shape != grades.shape:
             what = "are missing" if groups is None else f"have the shape {owners.shape}"
             raise BadInput(f"{self.measure}: groups {what}; expected one id for each of {len(grades)} samples.")

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Judgments
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, id_text, unique_rows
+from rankwell.core.tables.arrays import is_missing
+from rankwell.core.tables.columns import (
+    ROWS_COMPARED,
+    Columns,
+    Holds,
+    choose_columns,
+    contradicting,
+    id_text,
+    is_falling,
+    unique_rows,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
@@ -24,7 +34,22 @@ def read_run(frame: Any, request: Request) -> Ranking:
     table, columns = _columns(frame, "run", request)
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
+    if request.warnings is None:
+        _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
+
+
+def _refuse_contradicting(table: Any, columns: Columns, queries: list[str], scores: list[float]) -> None:
+    """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+    for name in columns.rivals:
+        sign = -1.0 if is_falling(name) else 1.0
+        others = [sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()]
+        last: tuple[str, float] = "", 0.0
+        rows = zip(queries, scores, others, strict=False)
+        for query, _, other in sorted((row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])):
+            if last[0] == query and other > last[1]:
+                raise contradicting(columns, name, query)
+            last = query, other
 
 
 @file_format("python dataframe", "judgments", accepts=_is_frame, columns=True)
@@ -49,10 +74,10 @@ def read_texts(frame: Any, request: Request) -> Texts:
     cells = [table[name].to_list() for name in others]
     rows = zip(*cells, strict=True) if cells else ((),) * len(names)
     attributes = {
-        name: {key: str(value) for key, value in zip(others, row, strict=True) if not _is_missing(value)}
+        name: {key: str(value) for key, value in zip(others, row, strict=True) if not is_missing(value)}
         for name, row in zip(names, rows, strict=True)
     }
-    texts = ["" if _is_missing(text) else str(text) for text in table[columns.value].to_list()]
+    texts = ["" if is_missing(text) else str(text) for text in table[columns.value].to_list()]
     return Texts(dict(zip(names, texts, strict=True)), attributes)
 
 
@@ -96,7 +121,7 @@ def _ids(table: Any, name: str) -> list[str]:
     ids: list[Any] = values if set(map(type, values)) <= {str} else list(map(id_text, values))
     if None in ids:
         row = ids.index(None)
-        what = f"row {row + 1}, column {name!r}: {'nothing' if _is_missing(values[row]) else shown(values[row])}"
+        what = f"row {row + 1}, column {name!r}: {'nothing' if is_missing(values[row]) else shown(values[row])}"
         raise BadInput(f"{what}; expected an id, a string or an integer. Correct or drop the row.")
     if "" in ids:
         raise BadInput(f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or drop the row.")
@@ -122,11 +147,6 @@ def _numbers(table: Any, name: str) -> Floats:
         text = "nothing" if value is None else shown(value)
         raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {text}; expected a finite number. Correct or drop the row.")
     return values
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a cell is empty, as None or as the NaN that pandas puts there."""
-    return value is None or (isinstance(value, float) and value != value)
 
 
 def _number(value: Any) -> float:

@@ -307,7 +307,10 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     if (holds == "run" or holds == "judgments") and not request.ungraded:
         refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
     if likely is not None:
-        advice = "exchange the two files" if likely.holds in ("run", "judgments") else "name another file"
+        advice = "name another file"
+        if likely.holds in ("run", "judgments"):
+            option = f" ({flag('--columns' if holds == 'run' else '--qrels-columns')})"
+            advice = "exchange the two files" + f", choose the columns of this one{option}" * (likely.name == "trec")
         what = f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected {_MEANT[holds]}"
         raise BadInput(f"{what}; {advice}, or name the format of this one.")
     if fitting:

@@ -23,6 +23,7 @@ from rankwell.io.reader.columns import (
     order_of,
     refuse_large_grades,
     refuse_readings,
+    refuse_repeated,
     separation_of,
     settle_run,
 )
@@ -151,6 +152,8 @@ def _refuse_other(source: Source, queries: Sequence[str], items: Sequence[str], 
         reason = "the numbers count the lines of every query, as ranks of a run do"
     if reason:
         refuse_readings(Head.of(source), "judgments", [Reading(1, 2, 3, "grade")], reason)
+    if len(set(zip(queries, items, strict=True))) < len(items):
+        refuse_repeated(Head.of(source))
 
 
 def _rows(
@@ -159,8 +162,6 @@ def _rows(
     """Query, item, number and line of each line. Raises BadLine and BadScore."""
     for line_number, line in source.lines():
         fields = line.rstrip(b"\r\n").split(delimiter)
-        if not line.strip() or line.startswith(b"#"):
-            continue
         where = f"{source.name}:{line_number}: {shorten(line)}"
         if len(fields) != width:
             raise BadLine(f"{where} has {len(fields)} columns, the first line has {width}; correct the line.")

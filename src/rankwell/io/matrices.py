@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables.arrays import map_npy
+from rankwell.core.tables.arrays import map_npy, refuse_masked
 from rankwell.core.tables.columns import Holds
 from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_non_finite
 from rankwell.core.tables.matrices import item_ids as as_ids
@@ -201,6 +201,7 @@ def _array(thing: Any, numbers: str = "numbers", rule: str = "vectors have one l
         thing = thing.detach().cpu()
         if str(thing.dtype) == "torch.bfloat16":
             thing = thing.float()
+    refuse_masked(thing)
     try:
         found: NDArray[Any] = (
             np.asarray(thing) if hasattr(thing, "__array__") or isinstance(thing, list) else np.from_dlpack(thing)

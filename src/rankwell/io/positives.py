@@ -1,7 +1,5 @@
 """The positives of each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
 
-import csv
-import io
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
@@ -12,8 +10,9 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints, Judgments
-from rankwell.core.tables.arrays import MAGIC, read_only_npy
+from rankwell.core.tables.arrays import MAGIC, read_only_npy, refuse_masked
 from rankwell.core.tables.matrices import Positions, Positives
+from rankwell.delimited import delimited_rows
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.files import find_judgments
@@ -74,6 +73,7 @@ def read_mask(place: Any, n: int) -> Ints:
     number of entries, for what is neither 0 nor 1, and where nothing is left.
     """
     name = f"{place}: " if isinstance(place, (str, Path)) else ""
+    refuse_masked(place, "the mask of rows")
     try:
         mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
     except ValueError as error:
@@ -108,7 +108,7 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     delimiter = next((each for each in (",", "\t", ";") if first.count(each.encode()) == 1), None)
     if delimiter is None or head.startswith((b"{", b"[", b"PAR1")) or (delimiter != "\t" and len(first.split()) > 2):
         return None
-    rows = [row for row in csv.reader(io.StringIO(decode_id(source.read()).lstrip("\ufeff")), delimiter=delimiter) if row]
+    rows = [row.fields for row in delimited_rows(decode_id(source.read()), source.name, delimiter, is_one_line=True)]
     wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
     if wrong is not None:
         raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). Correct the row.")

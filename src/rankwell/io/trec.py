@@ -21,7 +21,7 @@ from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
 from rankwell.io.reader import read_judged_rows, scan
-from rankwell.io.reader.columns import refuse_large_grades, settle_qrels
+from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
@@ -220,6 +220,8 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     try:
         return Judgments.from_rows(queries, items, grades, aspects=names if aspects else None)
     except DuplicateItem as error:
+        if request.recognised and not aspects:
+            refuse_repeated(Head.of(source))
         raise _repeated(source, (0, 1, 2) if aspects else (0, 2), "judges", comments=comments) or error from error
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankwell.core.code import origin_of
 from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
 from rankwell.core.tables import Floats, Summary, Unit
+from rankwell.core.tables.arrays import unmasked
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, RankwellError, kind_of
 
@@ -80,7 +81,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         n = len(judged.queries)
         try:
             returned = function(judged, **given)
-            values = np.asarray(returned)
+            values = unmasked(returned, f"{name}: the array of values")
         except RankwellError:
             raise
         except Exception as error:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
@@ -288,7 +289,7 @@ class Judgments(Framed, QueryRows):
 
         Raises DuplicateItem if a query judges an item twice (within one aspect), BadInput if a grade is not finite.
         """
-        grade = np.asarray(grades, dtype=np.float64)
+        grade = unmasked(grades, "the column of grades", np.float64)
         if not np.isfinite(grade).all():
             row = int(np.flatnonzero(~np.isfinite(grade))[0])
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")

@@ -46,6 +46,34 @@ class ArrayLayout(NamedTuple):
         return wanted
 
 
+def refuse_masked(thing: Any, what: str = "the array") -> None:
+    """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without a mask it is a number as any.
+
+    A ranking has a number for every item: an item that is not retrieved is left out of lists, a matrix cannot leave one out.
+    """
+    rows: list[Any] = list(thing) if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing)) else []
+    for place, array in (((), thing), *(((row,), each) for row, each in enumerate(rows))):
+        if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
+            axes = (*place, *np.argwhere(mask)[0].tolist())
+            where = (
+                f"row {axes[0]}" if len(axes) == 1 else f"row {axes[0]}, column {axes[1]}" if len(axes) == 2 else f"place {axes}"
+            )
+            hint = "fill it (array.filled(value)), or leave the row or column out"
+            raise BadInput(f"{what} is masked in {where} (from 0); expected a number in every place: {hint}.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: as None, NaN, or the marks of NumPy and pandas for what is not there."""
+    marks = ("MaskedConstant", "NAType", "NaTType")
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in marks
+
+
+def unmasked(thing: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+    """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be one."""
+    refuse_masked(thing, what)
+    return np.asarray(thing, dtype=dtype)
+
+
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, Fortran order and kind of an array in a stream, which is then at its numbers. Raises BadInput for others."""
     mark = stream.read(8)

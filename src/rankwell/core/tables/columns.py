@@ -28,6 +28,10 @@ _RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
+_PREDICTED: tuple[str, ...] = ("prediction", "predicted", "pred", "probability", "prob", "logit", "confidence")
+"""Names of columns that may order a run, and do not unless they are chosen."""
+ROWS_COMPARED = 1 << 18
+"""Rows at the beginning of a table in which columns that could order it are compared."""
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
@@ -40,7 +44,7 @@ class Columns(NamedTuple):
 
     owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where each row counts 1. rank: the
     rank, where a run has it. is_distance: whether the value is one, of which small is good. unread: other columns, where no
-    column is a grade.
+    column is a grade. rivals: those that could order a run as well, where none was chosen.
     """
 
     owner: str
@@ -50,6 +54,7 @@ class Columns(NamedTuple):
     rank: str | None = None
     is_distance: bool = False
     unread: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
 
     @property
     def by_rank(self) -> bool:
@@ -185,7 +190,7 @@ def chosen_columns(choice: ColumnChoice | None, holds: Holds) -> dict[str, str]:
         raise BadUsage(f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}.")
     chosen = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
-    if odd := next((key for key, value in pairs if key not in known or not value), None):
+    if (odd := next((key for key, value in pairs if key not in known or not value), None)) is not None:
         raise BadUsage(f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; write it as in {example}.")
     if not chosen or len(pairs) > len(chosen) or len(set(chosen.values())) < len(chosen) or {"score", "rank"} <= chosen.keys():
         raise BadUsage(f"{flag(option, text)}: name each column once, and one of score and rank; write it as in {example}.")
@@ -241,7 +246,21 @@ def choose_columns(
             choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
         what = f"no column for {' and '.join(missing)}; found are {listed}"
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
-    return Columns(owner, item, value, aspect, rank, score is None and distance is not None)
+    ordering = {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)} if holds == "run" else set()
+    rivals = tuple(name for name in found if name in ordering - {value} and not {"score", "rank"} & named.keys())
+    return Columns(owner, item, value, aspect, rank, value == distance, rivals=rivals)
+
+
+def is_falling(name: str) -> bool:
+    """Whether small values of a column of this name are good."""
+    return _plain(name) in (*_DISTANCE, *_RANK)
+
+
+def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
+    """The error for two columns that order the items of a query differently."""
+    ways = [flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}") for name in (columns.value, rival)]
+    what = f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} differently"
+    return BadInput(f"{what}; say which one orders them, with {ways[0]} or {ways[1]}.")
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables.arrays import refuse_masked
 from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, kind_of
 from rankwell.store import decode_id, encode_id, exists, split_part
@@ -162,6 +163,7 @@ class Scores:
     item_ids: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        refuse_masked(self.matrix, "the matrix of scores")
         shape, kind = self.matrix.shape, self.matrix.dtype
         if len(shape) != 2:
             raise BadInput(f"the scores have shape {shape}; expected a table with a row per query and a column per item.")
@@ -287,6 +289,7 @@ class Embeddings:
     shards: Sequence[tuple[str, int]] = ()
 
     def __post_init__(self) -> None:
+        refuse_masked(self.vectors, "the table of vectors")
         refuse_other_table(self.ids, self.vectors.shape, self.vectors.dtype)
 
     @property

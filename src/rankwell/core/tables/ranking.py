@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, QueryRows, RankCounts, TieRule, offsets_by, offsets_of, owners_of
+from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id
@@ -40,7 +41,7 @@ class Ranking(Framed, QueryRows):
         repeated: whether a query may list an item twice, which is then retrieved at each of its places.
         Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item twice, and may not.
         """
-        score = np.asarray(scores, dtype=np.float64)
+        score = unmasked(scores, "the column of scores", np.float64)
         names, owner = owners_of(queries, all_queries)
         order = np.argsort(owner, kind="stable")
         rows: list[int] = order.tolist()

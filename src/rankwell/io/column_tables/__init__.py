@@ -9,11 +9,12 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, parquet, sql_text, unwritable
+from rankwell.core.tables.columns import ColumnChoice, Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import connected, reader, undamaged
+from rankwell.io.column_tables.dialects import CSV, JSONL, PAR1, PARQUET, TSV, Dialect, has_runs
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -27,8 +28,8 @@ from rankwell.io.column_tables.numeric import (
 )
 from rankwell.io.column_tables.opening import opened
 from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, has_runs, opened_table
-from rankwell.io.formats import Cuts, Request, Texts, file_format
+from rankwell.io.column_tables.table import ColumnTable, opened_table
+from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
 from rankwell.store import Head, Source
@@ -38,6 +39,7 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
     """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by query; else row by row."""
     with opened(source, dialect, "run", request) as (table, columns):
         if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
+            table.refuse_lost(int(found.retrieved.sum()) + sum(found.unknown.values()), columns.owner, columns.item)
             return found
         table.load(columns)
         ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"
@@ -70,7 +72,7 @@ def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request
     lists = ListScan(items, None, request.options._replace(comments=False, trailing=False))
     for source in sources:
         with opened(source, dialect, "run", request) as (table, columns):
-            if (stream := table.stream(table.rows(columns))) is None:
+            if not table.is_unbroken or (stream := table.stream(table.rows(columns))) is None:
                 raise Irregular
             yield from lists.take(stream)
 
@@ -135,16 +137,20 @@ def run_places(place: str | Path) -> list[str]:
     return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
 
 
-def first_rows(source: Source, form: str, n: int, request: Request) -> list[tuple[str, str, float | None, float]]:
+def first_rows(
+    source: Source, form: str, n: int, run: str, columns: ColumnChoice | None
+) -> list[tuple[str, str, float | None, float]]:
     """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them.
 
-    request: names one of several runs in the table, and columns.
+    run: the one of several in the table. columns: those that were chosen.
     """
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
-    with opened(source, dialect, "run", request) as (table, columns):
-        rank = table.number(columns.rank) if columns.rank and not columns.by_rank else "NULL"
+    odd = ReadWarnings(set(), set())
+    request = Request(part=run, columns=chosen_columns(columns, "run"), warnings=odd)
+    with opened(source, dialect, "run", request) as (table, found):
+        rank = table.number(found.rank) if found.rank and not found.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
-        rows = table.run(f"{table.rows(columns)} LIMIT {n}")
+        rows = table.run(f"{table.rows(found)} LIMIT {n}")
     return [(query, item, place, score) for (query, item, score), (place,) in zip(rows, ranks, strict=True)]
 
 
@@ -169,6 +175,7 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
         shown = [table.column(name) + cast for name in others]
         content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
         rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
+        table.refuse_lost(len(rows), columns.owner)
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
         if not name or name in texts:
@@ -213,6 +220,7 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
+    broken = {"tsv": "\t\n\r", "csv": "\n"}.get(dialect.name, "")
     for each in ids:
         if not each or not each.isascii():
             try:
@@ -223,6 +231,9 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
                 ) from None
             if not each:
                 raise BadInput(f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can.")
+        if any(mark in each for mark in broken):
+            what = "a tab or the end of a line" if dialect is TSV else "the end of a line"
+            raise BadInput(f"the {name} {each!r} has {what}; {dialect.name} cannot hold it, JSON can.")
 
 
 def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, opened_table
+from rankwell.io.column_tables.dialects import CSV, JSONL, PAR1, PARQUET, TSV
+from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import choose_format
 from rankwell.store import Head, Source, naming
 
@@ -36,11 +37,12 @@ class TableCells(NamedTuple):
 
     def ids(self, column: str) -> Sequence[str | None]:
         """The strings and integers of a column as strings; None for anything else."""
-        return [value for (value,) in self.table.run(f"SELECT {self.table.id(column)} FROM {self.table.source}")]
+        return self.table.ids(column)
 
     def numbers(self, column: str) -> Floats:
         """The numbers of a column; NaN for anything else."""
         found = self.table.run(f"SELECT {self.table.number(column)} AS value FROM {self.table.source}", columns=True)["value"]
+        self.table.refuse_lost(len(found))
         # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
         return np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
 

@@ -14,8 +14,9 @@ from rankwell.core.tables.columns import choose_column, known_columns, parquet, 
 from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, item_ids
 from rankwell.errors import BadInput, BadScore
 from rankwell.io import connected, undamaged
+from rankwell.io.column_tables.dialects import PAR1, Dialect, glimpse
 from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, glimpse, opened_table
+from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Request
 from rankwell.store import Head, Source
 
@@ -111,7 +112,7 @@ def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[s
     """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
     with opened_table(source, dialect) as table:
         chosen = choose_column(list(table.types), request.part)
-        return [value for (value,) in table.run(f"SELECT {table.id(chosen)} FROM {table.source}")]
+        return table.ids(chosen)
 
 
 def sniff_numbers(head: Head, dialect: Dialect) -> float:
@@ -140,6 +141,7 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
             raise BadInput(f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are {listed}.")
         chosen = request.part or names[0]
         found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}", columns=True)["number"]
+        table.refuse_lost(len(found))
     return _finite(
         found, lambda row: f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
     )
@@ -219,8 +221,9 @@ def _plain_lines(source: Source, skipped: int, delimiter: str, n: int, *, has_id
 
 def _columns(table: ColumnTable, items: list[str], owner: str | None) -> tuple[list[str | None], NDArray[Any]]:
     """The ids in a column, and the scores of the others. Raises BadScore naming the first cell without a number."""
-    ids = [] if owner is None else [name for (name,) in table.run(f"SELECT {table.id(owner)} FROM {table.source}")]
+    ids = [] if owner is None else table.ids(owner)
     rows: int = table.run(f"SELECT count(*) FROM {table.source}")[0][0]
+    table.refuse_lost(rows)
     small = table.dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
     matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
     step = max(1, min(_COLUMNS_AT_ONCE, _NUMBERS_AT_ONCE // max(rows, 1)))

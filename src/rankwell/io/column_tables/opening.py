@@ -6,7 +6,8 @@ from typing import Any
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, likelihood
 from rankwell.errors import BadInput, flag
-from rankwell.io.column_tables.table import ColumnTable, Dialect, opened_table
+from rankwell.io.column_tables.dialects import Dialect
+from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Request
 from rankwell.io.reader.columns import has_header
 from rankwell.store import Head, Source
@@ -23,6 +24,8 @@ def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> 
         columns = choose_columns(table.found(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
+        if request.warnings is None:
+            table.refuse_contradicting(columns)
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns
 
@@ -40,7 +43,7 @@ def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] |
 def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
     """Raises BadInput where the column `score` may as well hold grades of judgments in a run, or scores of a run in judgments."""
     names = dialect.names(head)
-    if column.lower() != "score" or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5:
+    if not names or column.lower() != "score" or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5:
         return
     if holds == "run":
         what, option = "integers below the names of BEIR's judgments", flag("--columns", f"score={column}")

@@ -1,176 +1,32 @@
-"""Tables in DuckDB: kinds of tables, and one table as SQL, loaded and checked."""
+"""One table in DuckDB as SQL, loaded and checked."""
 
-import csv
-import json
 import re
-from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import Columns, Holds, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.core.tables.columns import ROWS_COMPARED, Columns, Holds, contradicting, is_falling, parquet, quoted, sql_text
+from rankwell.delimited import TAB
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
-from rankwell.io import connected, first_line, remote_tables, undamaged
-from rankwell.io.column_tables.plain_files import on_disk, plain_path
+from rankwell.io import connected, first_line
+from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records, refuse_names
+from rankwell.io.column_tables.plain_files import TextLines, count_records, on_disk, recount_records, text_lines
 from rankwell.store import Head, Source
 
-PAR1 = b"PAR1"
-_LONGEST_ROW, _MOST_COLUMNS = 1 << 28, 10_000
-"""Bytes of the longest line or object that is read, and the number of columns of the widest table."""
-_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_LONGEST_ROW = 1 << 28
+"""Bytes of the longest line or object that is read."""
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
-_TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
 
 
-class Glimpse(NamedTuple):
-    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the column `score`.
-
-    names: DuckDB gives a column another name where one before it differs in case alone.
-    """
-
-    types: dict[str, str]
-    names: dict[str, str]
-    scores: tuple[Any, ...]
-
-
-def glimpse(place: Path | str) -> Glimpse:
-    """Names and types of the columns, and a few scores, of a file or an object. Raises BadInput for a damaged one."""
-    if isinstance(place, str):
-        from rankwell.store.remote import existing
-
-        return _glimpse_object(existing(place))
-    state = place.stat()
-    return _glimpse(place, state.st_mtime_ns, state.st_size)
-
-
-@lru_cache(maxsize=8)
-def _glimpse_object(seen: Any) -> Glimpse:
-    """The same of an object, by ranges."""
-    from rankwell.store.file_system import file_name
-
-    with undamaged(f"{seen.url}: "), connected() as session:
-        remote_tables()
-        return glimpse_of(session, file_name(seen.url))
-
-
-@lru_cache(maxsize=8)
-def _glimpse(path: Path, *_: int) -> Glimpse:
-    """The same, once for a state of the file: every kind of table looks while the format is recognised."""
-    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
-        return glimpse_of(session, plain)
-
-
-def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
-    """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
-    nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
-    own, below = list[str](), 0
-    # Every node comes before its children.
-    for name, children in nodes[1:]:
-        if below == 0:
-            own.append(name)
-        below = max(0, below - 1) + (children or 0)
-    refuse_names(own)
-    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
-    types = {name: row[1] for name, row in zip(own, described, strict=True)}
-    names = {name: row[0] for name, row in zip(own, described, strict=True)}
-    score = next((name for name in types if name.lower() == "score"), None)
-    sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
-    return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
-
-
-def refuse_names(names: Sequence[str]) -> None:
-    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
-    if len(names) > _MOST_COLUMNS:
-        raise BadInput(f"{len(names)} columns; at most {_MOST_COLUMNS} are read: keep those of queries, items and values.")
-    if double := next((name for name, number in Counter(names).items() if number > 1), ""):
-        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
-
-
-def has_runs(types: Mapping[str, str]) -> bool:
-    """Whether a column `run` names the run of each row."""
-    return _TEXTS.fullmatch(types.get("run", "")) is not None
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for writing it."""
-
-    name: str
-    suffixes: tuple[str, ...]
-    copy: str
-    delimiters: str = ""
-
-    def names(self, head: Head) -> list[str]:
-        """The names of the columns as far as the head shows them; none where the content is of another kind."""
-        if self.name == "parquet":
-            return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
-        if self.name == "jsonl":
-            return list(dict.fromkeys(chain.from_iterable(records(head))))
-        return _split(head, self.delimiter(head))[0] if head.lines else []
-
-    def delimiter(self, head: Head) -> str:
-        """The delimiter that makes most known names of the first line, and of those most names."""
-
-        firsts = {delimiter: _split(head, delimiter)[0] for delimiter in self.delimiters if head.lines}
-        return max(firsts, key=lambda each: (known_columns(firsts[each]), len(firsts[each])), default="")
-
-    def sniff(self, head: Head, holds: Holds) -> float:
-        """Confidence that a file is a table of this kind that holds the expected data."""
-        if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
-            return 0.5 if holds != "preferences" else 0.0
-        names = self.names(head)
-        names = names[:100] if len(names) > _MOST_COLUMNS else names  # `refuse_names` refuses so many
-        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
-
-    def split(self, head: Head) -> list[list[str]]:
-        """The fields of the first lines of a text table."""
-        return _split(head, self.delimiter(head))
-
-    def whole(self, head: Head, names: Sequence[str]) -> bool:
-        """Whether the first values of the column `score` are integers."""
-        score = next((name for name in names if name.lower() == "score"), None)
-        if score is None:
-            return False
-        if self.name == "parquet":
-            return head.table is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores)
-        if self.name == "jsonl":
-            return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
-        rows = _split(head, self.delimiter(head))[1:]
-        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in rows if len(row) == len(names))
-
-
-CSV = Dialect("csv", (".csv",), "FORMAT csv, HEADER, DELIMITER ','", ",;|")
-TSV = Dialect("tsv", (".tsv",), "FORMAT csv, HEADER, DELIMITER '\t'", "\t")
-PARQUET = Dialect("parquet", (".parquet", ".parq"), "FORMAT parquet, COMPRESSION zstd")
-JSONL = Dialect("jsonl", (".jsonl", ".ndjson"), "FORMAT json")
-
-
-def _split(head: Head, delimiter: str) -> list[list[str]]:
-    """The fields of the first lines. Lines that begin with `#` are comments, not headers."""
-    lines = [line.decode("utf-8", "replace") for line in head.lines[:200]]
-    return list(csv.reader(lines, delimiter=delimiter)) or [[]]
-
-
-def records(head: Head) -> list[dict[str, Any]]:
-    """The first objects of JSON lines or of a list of objects."""
-    text, place, found = head.text, 1 if head.text.startswith("[") else 0, list[dict[str, Any]]()
-    try:
-        while len(found) < 50:
-            place = re.compile(r"[\s,]*").match(text, place).end()  # pyright: ignore[reportOptionalMemberAccess]
-            record, place = json.JSONDecoder().raw_decode(text, place)
-            if not isinstance(record, dict) or (record and all(isinstance(value, (dict, list)) for value in record.values())):
-                return found
-            found.append(record)
-    except (ValueError, RecursionError):
-        return found
-    return found
+def _refuse_quoted_names(source: Source, head: Head, names: Sequence[str]) -> None:
+    """Raises BadLine for a header between tabs whose names are in quotation marks, which would be parts of them."""
+    if any(len(name) > 1 and name[0] == name[-1] == '"' for name in names):
+        what = f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in quotation marks"
+        raise BadLine(f"{what}, which are part of a name between tabs; write the table without them, or separated by commas.")
 
 
 def _head_with_record(source: Source) -> Head:
@@ -189,11 +45,21 @@ def _some_rows(path: Path, start: int, stop: int) -> str:
 class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
-    names: the columns of a text table without a header; None where its first row names them.
+    names: the columns of a text table without a header; None where its first row names them. lines: of a text table.
     """
 
-    def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        session: Any,
+        source: Source,
+        path: Path,
+        dialect: Dialect,
+        *,
+        names: Sequence[str] | None = None,
+        lines: TextLines | None = None,
+    ) -> None:
         self.session, self.content, self.name, self.dialect = session, source, source.name, dialect
+        self._lines, self._delimiter, self._skipped = lines, "", 0
         self.types: dict[str, str] = {}
         head = Head.of(source) if dialect.name != "jsonl" else _head_with_record(source)
         if dialect.name == "parquet":
@@ -208,6 +74,8 @@ class ColumnTable:
                 refuse_trailing_commas(path, source.name)
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
+        if names is None and dialect.delimiters == TAB:
+            _refuse_quoted_names(source, head, dialect.names(head))
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
         refuse_names(names)
         if not names:
@@ -226,8 +94,10 @@ class ColumnTable:
             options += ", compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
-            options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"
-            options += ", quote='\"', escape='\"', auto_detect=false"
+            self._delimiter, self._skipped = dialect.delimiter(head), head.skipped + (header == "true")
+            mark = sql_text('"' if lines is None else lines.quoting(self._delimiter))
+            options = f"delim={sql_text(self._delimiter)}, header={header}, skip={head.skipped}"
+            options += f", quote={mark}, escape={mark}, auto_detect=false"
             options += f", columns={columns}, compression='none', max_line_size={_LONGEST_ROW}"
             self.source = f"read_csv({sql_text(path)}, {options})"
 
@@ -261,9 +131,29 @@ class ColumnTable:
         if kind == "JSON":
             # `->>` gives the text of a string and of an integer alike.
             return f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN {column}->>'$' END, '')"
-        if not _TEXTS.fullmatch(kind) and not _INTEGERS.fullmatch(kind):
+        if not TEXTS.fullmatch(kind) and not _INTEGERS.fullmatch(kind):
             raise BadInput(f"column {name!r} holds {kind}; ids are strings or integers; convert the column.")
         return f"nullif({column}::VARCHAR, '')"
+
+    def ids(self, name: str) -> list[str | None]:
+        """The ids in a column, in the order of the rows; None for an empty cell and for anything else."""
+        found = [value for (value,) in self.run(f"SELECT {self.id(name)} FROM {self.source}")]
+        self.refuse_lost(len(found), name)
+        return found
+
+    def refuse_contradicting(self, columns: Columns) -> None:
+        """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+        some = f"(SELECT * FROM {self.source} LIMIT {ROWS_COMPARED})"
+        for name in columns.rivals:
+            if self.dialect.name == "parquet" and not _NUMBERS.fullmatch(self.types[name]):
+                continue
+            first, second = (f"{'0.0 - ' * is_falling(each)}{self.number(each)}" for each in (columns.value, name))
+            numbers = f"SELECT {self.id(columns.owner)} AS owner, {first} AS first, {second} AS second FROM {some}"
+            up = "second > lag(second) OVER (PARTITION BY owner ORDER BY first DESC, second DESC)"
+            known = f"SELECT * FROM ({numbers}) WHERE isfinite(first) AND isfinite(second)"
+            found = self.run(f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({known})) WHERE up")[0][0]
+            if found is not None:
+                raise contradicting(columns, name, found)
 
     def number(self, name: str) -> str:
         """SQL for a column of numbers, NULL where there is none."""
@@ -321,6 +211,36 @@ class ColumnTable:
                 if not isinstance(record, dict):
                     raise BadLine(f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
 
+    @property
+    def is_unbroken(self) -> bool:
+        """Whether no line of a text table ends within quotes, as far as marks show without a look at every field."""
+        if self._lines is None or not self._lines.is_quoted or self._delimiter == TAB:
+            return True
+        return count_records(self.content, self._lines, self._delimiter, self._skipped)[0] == self._lines.n - self._skipped
+
+    def refuse_lost(self, rows: int, *ids: str) -> None:
+        """Raises BadInput where another number of rows was read than a text table has records, and for an id with two lines.
+
+        ids: the columns of ids. A mark that opens a field takes in the lines as far as the next mark.
+        """
+        if self._lines is None or rows == self._lines.n - self._skipped:
+            return
+        form = self.content, self._lines, self._delimiter, self._skipped
+        n, blank = count_records(*form)
+        if rows not in (n, n - blank) or self._has_broken(ids):
+            n, blank, line = recount_records(*form)
+            if rows in (n, n - blank) and not self._has_broken(ids):
+                return
+            where = f"{self.name}:{line}" if line else self.name
+            opened = "a quotation mark opens a field that this line does not close, so that lines become one" if line else ""
+            lost = f"{rows} rows were read from {self._lines.n - self._skipped} lines"
+            hint = "close or remove the mark, or separate the columns by tabs" if line else "correct the lines"
+            raise BadLine(f"{where}: {opened or lost}{f' ({lost})' * bool(opened)}; {hint}.")
+
+    def _has_broken(self, ids: Sequence[str]) -> bool:
+        wrong = " OR ".join(f"contains({self.column(name)}, chr(10))" for name in ids)
+        return bool(ids) and bool(self.run(f"SELECT 1 FROM {self.source} WHERE {wrong} LIMIT 1"))
+
     def rows(self, columns: Columns) -> str:
         """SQL for owner, item and value of every row."""
         return f"SELECT {self._columns(columns)} FROM {self.source}"
@@ -351,6 +271,7 @@ class ColumnTable:
         }
         listed = ", ".join([self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
+        self.refuse_lost(self.run("SELECT count(*) FROM r")[0][0], columns.owner, columns.item)
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():
             if column:
@@ -386,5 +307,6 @@ def _shown(value: Any) -> str:
 def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None = None) -> Generator[ColumnTable]:
     """The table in a file. names: as for `ColumnTable`."""
     delimiter = dialect.delimiter(Head.of(source)) if dialect.delimiters else ""
-    with on_disk(source, delimiter=delimiter) as path, connected() as session:
-        yield ColumnTable(session, source, path, dialect, names=names)
+    lines = text_lines(source) if delimiter else None
+    with on_disk(source, delimiter=delimiter, lines=lines) as path, connected() as session:
+        yield ColumnTable(session, source, path, dialect, names=names, lines=lines)

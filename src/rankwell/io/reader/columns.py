@@ -195,13 +195,13 @@ def delimiter_of(head: Head) -> bytes | None:
 def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     """Raises BadInput for lines of three columns or more without a header, which shows what they may be; not for prose.
 
-    exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0 or Q0.
+    exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0.
     """
     delimiter, lines = delimiter_of(head), head.lines[:200]
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
     names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
-    if exchanged and (holds == "judgments" or all(row[1] in (b"0", b"Q0") for row in rows)):
+    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
         return
@@ -263,19 +263,18 @@ class RunOrder:
         self._falling = self._rising = 0
         # The last number of each query, its rows, its lowest and its highest number.
         self._lasts: dict[bytes, tuple[float, int, float, float]] = {}
-        self._query, self._seen = b"", set[float]()
+        self._seen = dict[bytes, set[float]]()
 
     def add(self, query: bytes, number: float) -> None:
         """One more row."""
-        if query != self._query:
-            self._query, self._seen = query, set()
         before, n, low, high = self._lasts.get(query, (number, 0, number, number))
         self._falling += number < before
         self._rising += number > before
         self.counts &= number == n + 1
         self._signed |= number != number // 1 or number < 0
-        self._repeats |= number in self._seen
-        self._seen.add(number)
+        seen = self._seen.setdefault(query, set())
+        self._repeats |= number in seen
+        seen.add(number)
         self._lasts[query] = number, n + 1, min(low, number), max(high, number)
 
     @property
@@ -357,6 +356,17 @@ def settle_qrels(source: Source, head: Head) -> None:
     readings = found.readings("judgments")
     if [(each.item, each.number) for each in readings] != [(3, 4)]:
         refuse_readings(head, "judgments", readings, found.times())
+
+
+def refuse_repeated(head: Head) -> None:
+    """Raises BadInput where a column that repeats within a query is taken for the item, and another one may be it."""
+    rows = [line.split() for line in head.lines]
+    width = len(rows[0])
+    found = evidence_of((row for row in rows if len(row) == width), width)
+    usual = 1 if width == 3 else 2
+    readings = found.readings("judgments")
+    if readings and not found.lists_items(usual):
+        refuse_readings(head, "judgments", readings, f"column {usual + 1} repeats within a query, so that it is not the item")
 
 
 def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:

@@ -13,7 +13,8 @@ from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, columns_of, output, plain
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = {",": re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"), "\t": re.compile(r"[\0-\x1f\x7f-\x9f]")}
+"""Characters that are written as escapes, by the delimiter: fields between tabs have no quotation marks to hold their own."""
 # JSON escapes the others by itself.
 _UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _IDS = ("run", "query", "item", "clip", "id")
@@ -32,7 +33,10 @@ def render_csv(document: Document) -> str:
 
 @output("tsv")
 def render_tsv(document: Document) -> str:
-    """As `csv`, but separated by tabs and without apostrophes: this one is for scripts."""
+    """As `csv`, but separated by tabs, without apostrophes and quotation marks: this one is for scripts.
+
+    Tabs and ends of lines in a text are written as escapes.
+    """
     return _delimited(document, "\t", guarded=False)
 
 
@@ -40,12 +44,13 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     rows, names = _single(document)
     lines = _Lines()
     # A carriage return is quoted because lines end in one, which then goes.
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow(map(_harmless, names))
+    marks: dict[str, Any] = {} if delimiter == "," else {"quoting": csv.QUOTE_NONE, "quotechar": None}
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n", **marks)
+    writer.writerow(_harmless(name, delimiter) for name in names)
     columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
     if isinstance(rows, ValueRows) and names == [*rows.columns]:
         return lines.text() + "".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups)
-    writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
+    writer.writerows([_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows)
     return lines.text()
 
 
@@ -59,9 +64,9 @@ class _Lines(list[str]):
         return "".join([f"{line[:-2]}\n" for line in self])
 
 
-def _harmless(text: str) -> str:
-    """Text with control characters as escapes, tabs and ends of lines excepted, which are quoted."""
-    return text if text.isprintable() else _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+def _harmless(text: str, delimiter: str) -> str:
+    """Text with control characters as escapes, those excepted that quotation marks hold."""
+    return text if text.isprintable() else _CONTROLS[delimiter].sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
@@ -73,28 +78,28 @@ def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> s
     begins = [run + (_quoted(query, delimiter) if odd else query) for query in group[0].queries]
     pieces: list[Iterable[str]] = []
     for each in group:
-        words = [_quoted(_cell(word, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
+        words = [_quoted(_cell(word, delimiter, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
         numbers = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
         pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), numbers, repeat(f"{delimiter}{words[2]}\n")]
     return "".join(chain.from_iterable(zip(*pieces, strict=False)))
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    text = _harmless(text)
+    text = _harmless(text, delimiter)
     return '"' + text.replace('"', '""') + '"' if _needs_quotes(text, delimiter) else text
 
 
 def _needs_quotes(text: str, delimiter: str) -> bool:
-    return any(mark in text for mark in (delimiter, '"', "\n", "\r"))
+    return delimiter == "," and any(mark in text for mark in (delimiter, '"', "\n", "\r"))
 
 
-def _cell(value: Any, *, guarded: bool) -> str:
+def _cell(value: Any, delimiter: str, *, guarded: bool) -> str:
     # A table may have hundreds of thousands of cells, nearly all of them of these two types.
     simple = value if type(value) is str or (type(value) is float and isfinite(value)) else plain(value)
     if simple is None:
         return ""
     if isinstance(simple, str):
-        return "'" + _harmless(simple) if guarded and simple.startswith(_FORMULA) else _harmless(simple)
+        return "'" * (guarded and simple.startswith(_FORMULA)) + _harmless(simple, delimiter)
     return json.dumps(simple, ensure_ascii=False) if isinstance(simple, (list, dict)) else repr(simple)
 
 

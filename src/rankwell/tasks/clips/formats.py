@@ -1,13 +1,13 @@
 """Files of this task: annotation tables, text queries with their keywords, and declared keywords in JSON."""
 
 import csv
-import io
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.tables.arrays import is_missing
+from rankwell.delimited import TAB, delimited_rows, first_rows
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import FORMATS, Place, Request
@@ -21,7 +21,7 @@ _ONE_COLUMN = ("keywords", "keyword", "labels", "tags")
 _EXCLUDED = ("excluded", "excluded_keywords")
 _USUAL = ("object_type", "actor_behavior", "spatial_relation", "ego_behavior", "scene_type")
 _NOTHING = ("", "nan", "none", "null", "<na>", "nat")
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", TAB, "|")
 
 
 class TextQuery(NamedTuple):
@@ -176,47 +176,29 @@ def _records(place: Any) -> tuple[str, Sequence[_Record]]:
 
 def _split_header(line: str) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns, by the split with the most columns, commas first."""
-    split = {each: [name.strip().strip("'\"") for name in next(csv.reader([line], delimiter=each), [])] for each in _DELIMITERS}
+    split = {each: [_bare_name(name, each) for name in first_rows([line], each)[0]] for each in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda each: len(split[each]))
     return delimiter, split[delimiter]
 
 
+def _bare_name(name: str, delimiter: str) -> str:
+    return name.strip() if delimiter == TAB else name.strip().strip("'\"")
+
+
 def _of_lines(text: str, name: str) -> Sequence[_Record]:
     """The rows of a delimited table; a space may precede a quote."""
-    lines = list(io.StringIO(text, newline=""))
-    if not lines:
-        return []
-    delimiter, columns = _split_header(lines[0].rstrip("\r\n"))
+    delimiter, columns = _split_header(split_lines(text)[0] if text else "")
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
         raise BadInput(f"{name}: two columns have the name {double!r}; rename or drop one of them.")
-    reader = csv.reader(io.StringIO("".join(lines[1:]), newline=""), delimiter=delimiter, skipinitialspace=True)
     found: list[_Record] = []
-    last = 1
-    try:
-        for fields in reader:
-            first, last = last + 1, reader.line_num + 1
-            if last > first or last == len(lines):
-                _refuse_open_quote(f"{name}:{first}", lines[first - 1 : last], delimiter)
-            is_empty = not "".join(fields).strip()
-            if len(fields) > len(columns) or (len(fields) < len(columns) and not is_empty):
-                where = f"{name}:{last}: {delimiter.join(fields)[:60]!r}"
-                raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
-            found += [] if is_empty else [(f"line {last}", dict(zip(columns, fields, strict=True)))]
-    except csv.Error as error:
-        # An open quote takes in the rest of a long file.
-        raise BadLine(f"{name}:{reader.line_num + 1}: {error}; close the quote before this line.") from error
+    for row in delimited_rows(text, name, delimiter, skipinitialspace=True)[1:]:
+        n = len(row.fields)
+        if n > len(columns) or (n < len(columns) and not row.is_blank):
+            where = f"{name}:{row.line}: {delimiter.join(row.fields)[:60]!r}"
+            raise BadLine(f"{where} has {n} fields, the header {len(columns)}; put cells with commas in quotes.")
+        found += [] if row.is_blank else [(f"line {row.line}", dict(zip(columns, row.fields, strict=True)))]
     return found
-
-
-def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:
-    """Raises BadLine where a quote is closed by the next cell's or not at all, so that cells and lines become one."""
-    try:
-        list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
-    except csv.Error as error:
-        if len(lines) > 1 or "unexpected end" in str(error):
-            shown = lines[0].strip()[:60]
-            raise BadLine(f"{where}: {shown!r} has a quote that is not closed on its line; close it, or leave it out.") from error
 
 
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
@@ -255,15 +237,15 @@ def _bare(group: str) -> str:
 def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequence[str], schema: Schema | None) -> Row:
     where, cells = record
     value = cells.get(owner)
-    clip = str(value).strip().strip("'\"") if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-    if not clip:
+    clip = str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    if not clip or "\n" in clip:
         raise BadInput(f"{where}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
         for text in _labels(cells.get(column)):
             own, label = _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
             labels.setdefault(own, []).append(label)
-    return Row(clip, labels, {name: str(cells[name]) for name in others if cells.get(name) not in (None, "")})
+    return Row(clip, labels, {name: str(cells[name]) for name in others if not is_missing(cells.get(name)) and cells[name] != ""})
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
@@ -282,16 +264,24 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
 
 def _labels(cell: Any) -> list[str]:
     """The labels in a cell: a text separated by commas, or a list."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if is_missing(cell):
         return []
     if not isinstance(cell, str) and isinstance(cell, Iterable):
         parts: list[str] = [str(each) for each in cell if each is not None]
     else:
         text = str(cell).strip()
         text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
-        parts = next(csv.reader([" ".join(text.split())], skipinitialspace=True), [])
+        parts = _listed(" ".join(text.split()))
     cleaned = [part.strip().strip("'\"“”‘’").strip() for part in parts]
     return [part for part in cleaned if part.casefold() not in _NOTHING]
+
+
+def _listed(text: str) -> list[str]:
+    """The parts of a text between commas, some of them in quotes; where quotes do not pair they are characters."""
+    try:
+        return next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        return text.split(",")
 
 
 def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.arrays import unmasked
 from rankwell.encoders import Settings, Singles, load_encoder
 from rankwell.errors import BadInput, BadScore
 from rankwell.tasks.clips.annotations import Token, fold, words_of
@@ -233,7 +234,7 @@ class LabelVectors:
     def _encoded(self, texts: list[str]) -> Floats:
         """(texts, dimensions) vectors of length one; zero stays zero."""
         try:
-            vectors = np.asarray(self._encode(texts), dtype=np.float64)
+            vectors = unmasked(self._encode(texts), "what the encoder gives", np.float64)
         except (TypeError, ValueError) as error:
             raise BadInput(f"the encoder's result for {len(texts)} texts is not a table of numbers ({error}).") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] == 0:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import tie_rule
+from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.matrices import Embeddings, as_real
 from rankwell.encoders import load_encoder
 from rankwell.engines.objects import EngineObject
@@ -147,7 +148,7 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
 def _encoded(encoder: Any, texts: list[str]) -> Any:
     if isinstance(encoder, str):
         return load_encoder(encoder).encode(texts)
-    vectors = as_real(np.asarray(getattr(encoder, "encode", encoder)(texts)))
+    vectors = as_real(unmasked(getattr(encoder, "encode", encoder)(texts), "what the encoder gives"))
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise BadInput(f"the encoder gives an array of shape {vectors.shape} for {len(texts)} texts; expected one row per text.")
     return vectors

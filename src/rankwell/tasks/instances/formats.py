@@ -1,8 +1,6 @@
 """Data sets of images: folders with one folder per instance or named by a pattern, tables, and ground truth in JSON."""
 
-import csv
 import fnmatch
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +11,7 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
+from rankwell.delimited import TAB, delimited_rows
 from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
 from rankwell.io.formats import FORMATS, Request
@@ -287,12 +286,9 @@ def _rows(source: Source) -> Sequence[Row]:
 
 
 def _lines(name: str, text: str) -> Sequence[Row]:
-    delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    try:
-        table = [(f"line {reader.line_num}", fields) for fields in reader if "".join(fields).strip()]
-    except csv.Error as error:
-        raise BadLine(f"{name}:{reader.line_num}: {error}; is a quote never closed?") from error
+    delimiter = max((",", ";", TAB), key=text.partition("\n")[0].count)
+    rows = delimited_rows(text, name, delimiter, is_one_line=True, skipinitialspace=True)
+    table = [(f"line {row.line}", row.fields) for row in rows if not row.is_blank]
     columns = [each.strip() for each in table[0][1]] if table else []
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:

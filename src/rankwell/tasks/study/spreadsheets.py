@@ -1,12 +1,13 @@
 """Batches as CSV for people who judge in a spreadsheet: written with texts, read back with every row checked."""
 
 import csv
-import io
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, count_of, shown
+from rankwell.delimited import TAB, DelimitedRow, delimited_rows
+from rankwell.errors import BadInput, BadLine, count_of, shown
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Study
@@ -128,12 +129,15 @@ def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
     except UnicodeDecodeError as error:
         raise BadInput(f"{source.name} is not UTF-8; save the spreadsheet as CSV UTF-8.") from error
     head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
-    missing = [name for name in ("query", "item", "grade") if name not in (reader.fieldnames or ())]
+    header, *rows = delimited_rows(text, source.name, max(f",;{TAB}", key=head.count)) or [DelimitedRow(1, [])]
+    missing = [name for name in ("query", "item", "grade") if name not in header.fields]
     if missing:
         raise BadInput(f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge --export` wrote.")
-    return [(reader.line_num, row) for row in reader]
+    long = next((row for row in rows if len(row.fields) > len(header.fields)), None)
+    if long is not None:
+        what = f"{source.name}:{long.line}: {len(long.fields)} cells, the header has {len(header.fields)}"
+        raise BadLine(f"{what}; put cells with a {'tab' if TAB in head else 'comma'} in quotes, or save the sheet as CSV.")
+    return [(row.line, dict(zip_longest(header.fields, row.fields, fillvalue=""))) for row in rows]
 
 
 def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:

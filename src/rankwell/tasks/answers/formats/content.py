@@ -1,7 +1,5 @@
 """The content of a file of questions or answers, be it JSON, JSON lines, CSV, TSV or Parquet, with the place of each value."""
 
-import csv
-import io
 import json
 import math
 import re
@@ -11,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from rankwell.core.tables.arrays import is_missing
+from rankwell.delimited import TAB, delimited_rows
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
 from rankwell.io.formats import FORMATS, Request
@@ -110,7 +110,7 @@ class Content:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
         if type(value) is int and abs(value) < MOST_START:
             return value
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if is_missing(value):
             return -1
         if isinstance(value, float) and value.is_integer() and abs(value) < MOST_START:
             return int(value)
@@ -321,11 +321,11 @@ def _lines(source: Source, text: str) -> Content:
 def _table(source: Source, text: str) -> Content:
     """The rows of a table with a header, all values as text; long passages make long cells."""
     first = text.lstrip("\n\r").partition("\n")[0]
-    delimiter = "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
+    delimiter = TAB if TAB in first else ";" if first.count(";") > first.count(",") else ","
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
-    except csv.Error as error:
-        raise BadInput(f"{source.name}: {first[:60]!r}: {error}; expected JSON, CSV, TSV or Parquet.") from error
+        rows = [row.fields for row in delimited_rows(text, source.name, delimiter)]
+    except BadLine as error:
+        raise BadInput(f"{error} Expected JSON, CSV, TSV or Parquet.") from error
     header = rows[0] if rows else []
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
     twice = next((name for name in header if name and header.count(name) > 1), "")
@@ -362,4 +362,4 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if is_missing(value) else value

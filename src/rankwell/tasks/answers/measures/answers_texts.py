@@ -12,6 +12,7 @@ import numpy as np
 from rankwell.core.code import code_name, load_object, origin_of
 from rankwell.core.registry import Measure, Scale, measure
 from rankwell.core.tables import Floats
+from rankwell.core.tables.arrays import unmasked
 from rankwell.errors import BadInput, MissingExtra, shown
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of
@@ -79,7 +80,7 @@ def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
 
     def _encode(texts: Sequence[str]) -> Floats:
         try:
-            return np.asarray(function(texts), dtype=np.float64)
+            return unmasked(function(texts), "its array", np.float64)
         except Exception as error:
             what = f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}"
             raise BadInput(f"{what}; expected a vector of as many numbers for each.") from error

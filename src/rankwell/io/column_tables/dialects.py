@@ -1,0 +1,175 @@
+"""Kinds of tables with named columns, recognised by their beginnings."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.core.tables.columns import Holds, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.delimited import TAB, first_rows
+from rankwell.errors import BadInput
+from rankwell.io import connected, remote_tables, undamaged
+from rankwell.io.column_tables.plain_files import plain_path
+from rankwell.store import Head
+
+PAR1 = b"PAR1"
+TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
+_MOST_COLUMNS = 10_000
+"""The number of columns of the widest table."""
+
+
+class Glimpse(NamedTuple):
+    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the column `score`.
+
+    names: DuckDB gives a column another name where one before it differs in case alone.
+    """
+
+    types: dict[str, str]
+    names: dict[str, str]
+    scores: tuple[Any, ...]
+
+
+def glimpse(place: Path | str) -> Glimpse:
+    """Names and types of the columns, and a few scores, of a file or an object. Raises BadInput for a damaged one."""
+    if isinstance(place, str):
+        from rankwell.store.remote import existing
+
+        return _glimpse_object(existing(place))
+    state = place.stat()
+    return _glimpse(place, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _glimpse_object(seen: Any) -> Glimpse:
+    """The same of an object, by ranges."""
+    from rankwell.store.file_system import file_name
+
+    with undamaged(f"{seen.url}: "), connected() as session:
+        remote_tables()
+        return glimpse_of(session, file_name(seen.url))
+
+
+@lru_cache(maxsize=8)
+def _glimpse(path: Path, *_: int) -> Glimpse:
+    """The same, once for a state of the file: every kind of table looks while the format is recognised."""
+    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
+        return glimpse_of(session, plain)
+
+
+def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
+    """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
+    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
+    nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
+    own, below = list[str](), 0
+    # Every node comes before its children.
+    for name, children in nodes[1:]:
+        if below == 0:
+            own.append(name)
+        below = max(0, below - 1) + (children or 0)
+    refuse_names(own)
+    types = {name: row[1] for name, row in zip(own, described, strict=True)}
+    names = {name: row[0] for name, row in zip(own, described, strict=True)}
+    score = next((name for name in types if name.lower() == "score"), None)
+    sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
+    return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+
+
+def refuse_names(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
+    if len(names) > _MOST_COLUMNS:
+        raise BadInput(f"{len(names)} columns; at most {_MOST_COLUMNS} are read: keep those of queries, items and values.")
+    if double := next((name for name, number in Counter(names).items() if number > 1), ""):
+        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+
+
+def has_runs(types: Mapping[str, str]) -> bool:
+    """Whether a column `run` names the run of each row."""
+    return TEXTS.fullmatch(types.get("run", "")) is not None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for writing it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    copy: str
+    delimiters: str = ""
+
+    def names(self, head: Head) -> list[str]:
+        """The names of the columns as far as the head shows them; none where the content is of another kind."""
+        if self.name == "parquet":
+            return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
+        if self.name == "jsonl":
+            return list(dict.fromkeys(key for record in records(head) for key in record))
+        return _split(head, self.delimiter(head))[0] if head.lines else []
+
+    def _plain_names(self, head: Head) -> list[str]:
+        """The names by which a table is recognised; those of a header between tabs in quotes, too, so that it can be refused."""
+        names = self.names(head)
+        return [name[1:-1] if name[:1] == name[-1:] == '"' else name for name in names] if self.delimiters == TAB else names
+
+    def delimiter(self, head: Head) -> str:
+        """The delimiter that makes most known names of the first line, and of those most names."""
+
+        def _names(delimiter: str) -> tuple[int, int]:
+            own = _split(head, delimiter)[0]
+            return known_columns(own), len(own)
+
+        return max(self.delimiters, key=_names) if head.lines else ""
+
+    def sniff(self, head: Head, holds: Holds) -> float:
+        """Confidence that a file is a table of this kind that holds the expected data."""
+        if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
+            return 0.5 if holds != "preferences" else 0.0
+        names = self._plain_names(head)
+        names = names[:100] if len(names) > _MOST_COLUMNS else names  # `refuse_names` refuses so many
+        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
+
+    def split(self, head: Head) -> list[list[str]]:
+        """The fields of the first lines of a text table."""
+        return _split(head, self.delimiter(head))
+
+    def whole(self, head: Head, names: Sequence[str]) -> bool:
+        """Whether the first values of the column `score` are integers."""
+        score = next((name for name in names if name.lower() == "score"), None)
+        if score is None:
+            return False
+        if self.name == "parquet":
+            return head.table is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores)
+        if self.name == "jsonl":
+            return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
+        rows = _split(head, self.delimiter(head))[1:]
+        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in rows if len(row) == len(names))
+
+
+CSV = Dialect("csv", (".csv",), "FORMAT csv, HEADER, DELIMITER ','", ",;|")
+TSV = Dialect("tsv", (".tsv",), "FORMAT csv, HEADER, DELIMITER '\t', QUOTE '', ESCAPE ''", TAB)
+PARQUET = Dialect("parquet", (".parquet", ".parq"), "FORMAT parquet, COMPRESSION zstd")
+JSONL = Dialect("jsonl", (".jsonl", ".ndjson"), "FORMAT json")
+
+
+def _split(head: Head, delimiter: str) -> list[list[str]]:
+    """The fields of the first lines. Lines that begin with `#` are comments, not headers."""
+    lines = [line.decode("utf-8", "replace") for line in head.lines[:200]]
+    return first_rows(lines, delimiter) or [[]]
+
+
+def records(head: Head) -> list[dict[str, Any]]:
+    """The first objects of JSON lines or of a list of objects."""
+    text, place, found = head.text, 1 if head.text.startswith("[") else 0, list[dict[str, Any]]()
+    try:
+        while len(found) < 50:
+            place = re.compile(r"[\s,]*").match(text, place).end()  # pyright: ignore[reportOptionalMemberAccess]
+            record, place = json.JSONDecoder().raw_decode(text, place)
+            if not isinstance(record, dict) or (record and all(isinstance(value, (dict, list)) for value in record.values())):
+                return found
+            found.append(record)
+    except (ValueError, RecursionError):
+        return found
+    return found
