@@ -17,6 +17,7 @@ import numpy as np
 from rankwell.core.tables import Floats, Values
 from rankwell.stats import Intervals, summarise
 from rankwell.stats.detectable import minimal_detectable_difference
+from rankwell.stats.intervals import has_long_tail, unseen_share
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
@@ -35,7 +36,7 @@ class Population(NamedTuple):
 
     draw: Draw
     mean: float
-    unit: Literal["share", "rank"] | None = "share"
+    unit: Literal["share", "rank", "count"] | None = "share"
 
 
 def graded(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -79,6 +80,20 @@ def ranks() -> Population:
     return Population(lambda random, shape: np.minimum(np.ceil(random.lognormal(1.5, 1.0, shape)), 1000.0), sum(above), "rank")
 
 
+def few_high(share: float) -> Population:
+    """A share of high values, the others near 0: many small samples have no high one."""
+
+    def draw(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        return np.where(random.random(shape) < share, random.uniform(0.7, 1.0, shape), random.uniform(0.0, 0.02, shape))
+
+    return Population(draw, share * 0.85 + (1 - share) * 0.01)
+
+
+def log_normal(sigma: float) -> Population:
+    """Log-normal values without an upper end, such as times or costs."""
+    return Population(lambda random, shape: random.lognormal(0.0, sigma, shape), math.exp(sigma * sigma / 2), "count")
+
+
 def change(up: float, lost: float) -> Population:
     """Differences of two systems: a share gains, a share loses a beta variate of mean 1/3, the others 0."""
 
@@ -112,6 +127,8 @@ POPULATIONS = {
         "like P@5, many ties": precision(0.7, 1.2, 5),
         "like P@10, rare hits": precision(0.3, 2.0, 10),
         "ranks, log-normal": ranks(),
+        "10 % high, others near 0": few_high(0.1),
+        "log-normal, σ = 1.5": log_normal(1.5),
     },
     "differences": {
         "of two like nDCG@10": Population(lambda random, shape: graded(random, shape) - graded(random, shape), 0.0, None),
@@ -168,6 +185,24 @@ def coverage_tables(simulations: int) -> str:
             sys.stderr.write(f"{kind}, {method} done\n")
         tables.append(table([f"{kind}", *(f"n = {n}" for n in SIZES)], rows))
     return "\n\n".join(tables)
+
+
+def warning_table(simulations: int) -> str:
+    """Of all sets of values: how often the note on skewed values appears, and how often an interval misses without it."""
+    rows: list[list[str]] = []
+    for name, population in POPULATIONS["other values"].items():
+        cells: list[str] = []
+        for n in SIZES:
+            random = np.random.default_rng([1, n])
+            rows_drawn = population.draw(random, (simulations, n))
+            found = intervals(rows_drawn, population, "bootstrap-t", 1000, 1)
+            missed = np.array([not (each and each[0] - 1e-9 <= population.mean <= each[1] + 1e-9) for each in found])
+            unit = str(population.unit)
+            warned = np.array([unseen_share(row, unit) is not None or has_long_tail(row, unit) for row in rows_drawn])
+            cells.append(f"{percent(float(warned.mean()))}, {percent(float((missed & ~warned).mean()))}")
+        rows.append([name, *cells])
+    sys.stderr.write("warnings done\n")
+    return table(["with a note, and missed without one", *(f"n = {n}" for n in SIZES)], rows)
 
 
 def null_differences(random: np.random.Generator, n: int, simulations: int) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_ratio, exact_sum
+from rankwell.core.exact import exact_mean, exact_ratio, exact_sd, exact_sum
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
 
@@ -95,6 +95,37 @@ class Deviations(NamedTuple):
         if outer is None:
             return None
         return self.mean - max(outer[1], student) * self.error, self.mean + max(-outer[0], student) * self.error
+
+
+def unseen_share(values: Floats, unit: str) -> float | None:
+    """The largest share of other values that n values may all have missed, where they would decide the mean; else None.
+
+    n values without one of a kind do not exclude, at 95 %, that 1 - 0.05^(1/n) of all are of it. They decide where this share,
+    times the distance from the values to an end of their range, is three times the reach of Student's interval. None of a unit
+    without two ends. Source: Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything all right?
+    """
+    low, high = RANGES.get(unit, (-math.inf, math.inf))
+    if math.isinf(low) or math.isinf(high):
+        return None
+    n = len(values)
+    share = 1 - 0.05 ** (1 / n)
+    far = max(high - float(values.max()), float(values.min()) - low)
+    reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
+    return share if reach < 0.35 * share * far else None
+
+
+def has_long_tail(values: Floats, unit: str) -> bool:
+    """Whether values of a unit without two ends are so skewed that their number is small for an interval of the mean.
+
+    Cochran's rule for the normal interval is n > 25 G₁². The studentised bootstrap follows the skewness; below 8 G₁² it covers
+    less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling techniques, 2.15.
+    """
+    low, high = RANGES.get(unit, (-math.inf, math.inf))
+    off = values - exact_mean(values)
+    spread = float((off * off).mean())
+    if math.isfinite(low + high) or not spread:
+        return False
+    return 8 * (float((off**3).mean()) / spread**1.5) ** 2 > len(values)
 
 
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:
