@@ -97,21 +97,26 @@ class Deviations(NamedTuple):
         return self.mean - max(outer[1], student) * self.error, self.mean + max(-outer[0], student) * self.error
 
 
-def unseen_share(values: Floats, unit: str) -> float | None:
-    """The largest share of other values that n values may all have missed, where they would decide the mean; else None.
+def unseen_share(n: int) -> float:
+    """The largest share of values of another kind that n values without one do not exclude, at 95 %.
 
-    n values without one of a kind do not exclude, at 95 %, that 1 - 0.05^(1/n) of all are of it. They decide where this share,
-    times the distance from the values to an end of their range, is three times the reach of Student's interval. None of a unit
-    without two ends. Source: Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything all right?
+    Source: Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything all right?
+    """
+    return 1 - 0.05 ** (1 / n)
+
+
+def may_lack_others(values: Floats, unit: str) -> bool:
+    """Whether values of a unit with two ends are so close together, and far from an end, that unseen ones would decide the mean.
+
+    So where `unseen_share`, times the distance to that end, is three times the reach of Student's interval (docs/statistics.md).
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))
-    if math.isinf(low) or math.isinf(high):
-        return None
+    if not math.isfinite(high - low):
+        return False
     n = len(values)
-    share = 1 - 0.05 ** (1 / n)
     far = max(high - float(values.max()), float(values.min()) - low)
     reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
-    return share if reach < 0.35 * share * far else None
+    return reach < 0.35 * unseen_share(n) * far
 
 
 def has_long_tail(values: Floats, unit: str) -> bool:
@@ -123,7 +128,7 @@ def has_long_tail(values: Floats, unit: str) -> bool:
     low, high = RANGES.get(unit, (-math.inf, math.inf))
     off = values - exact_mean(values)
     spread = float((off * off).mean())
-    if math.isfinite(low + high) or not spread:
+    if math.isfinite(high - low) or not spread:
         return False
     return 8 * (float((off**3).mean()) / spread**1.5) ** 2 > len(values)
 
