@@ -17,6 +17,7 @@ import numpy as np
 from rankwell.core.tables import Floats, Values
 from rankwell.stats import Intervals, summarise
 from rankwell.stats.detectable import minimal_detectable_difference
+from rankwell.stats.intervals import has_long_tail, may_lack_others
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
@@ -35,7 +36,7 @@ class Population(NamedTuple):
 
     draw: Draw
     mean: float
-    unit: Literal["share", "rank"] | None = "share"
+    unit: Literal["share", "rank", "count"] | None = "share"
 
 
 def graded(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -79,6 +80,20 @@ def ranks() -> Population:
     return Population(lambda random, shape: np.minimum(np.ceil(random.lognormal(1.5, 1.0, shape)), 1000.0), sum(above), "rank")
 
 
+def few_high(share: float) -> Population:
+    """A share of high values, the others near 0: many small samples have no high one."""
+
+    def draw(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        return np.where(random.random(shape) < share, random.uniform(0.7, 1.0, shape), random.uniform(0.0, 0.02, shape))
+
+    return Population(draw, share * 0.85 + (1 - share) * 0.01)
+
+
+def log_normal(sigma: float) -> Population:
+    """Log-normal values without an upper end."""
+    return Population(lambda random, shape: random.lognormal(0.0, sigma, shape), math.exp(sigma * sigma / 2), "count")
+
+
 def change(up: float, lost: float) -> Population:
     """Differences of two systems: a share gains, a share loses a beta variate of mean 1/3, the others 0."""
 
@@ -112,6 +127,8 @@ POPULATIONS = {
         "like P@5, many ties": precision(0.7, 1.2, 5),
         "like P@10, rare hits": precision(0.3, 2.0, 10),
         "ranks, log-normal": ranks(),
+        "10 % high, others near 0": few_high(0.1),
+        "log-normal, σ = 1.5": log_normal(1.5),
     },
     "differences": {
         "of two like nDCG@10": Population(lambda random, shape: graded(random, shape) - graded(random, shape), 0.0, None),
@@ -143,8 +160,7 @@ def intervals(
 ) -> Iterator[tuple[float, float] | None]:
     """The interval of each row's mean."""
     if population.unit is None and method == "t":
-        found = map(paired_t, rows)
-        yield from (None if each is None else each.interval() for each in found)
+        yield from (None if each is None else each.interval() for each in map(paired_t, rows))
     elif population.unit is None:
         columns = [Differences(row, largest=1.0) for row in rows]
         drawn = paired_bootstrap(columns, studentised=method == "bootstrap-t", resamples=resamples, seed=seed)
@@ -168,6 +184,22 @@ def coverage_tables(simulations: int) -> str:
             sys.stderr.write(f"{kind}, {method} done\n")
         tables.append(table([f"{kind}", *(f"n = {n}" for n in SIZES)], rows))
     return "\n\n".join(tables)
+
+
+def warnings(population: Population, n: int, simulations: int, *, seed: int = 1) -> tuple[float, float]:
+    """Shares of the sets of values: with the note on skewed values, and whose interval misses the true mean without it."""
+    drawn = population.draw(np.random.default_rng([seed, n]), (simulations, n))
+    found = intervals(drawn, population, "bootstrap-t", 1000, seed)
+    missed = np.array([not (each and each[0] - 1e-9 <= population.mean <= each[1] + 1e-9) for each in found])
+    warned = np.array([may_lack_others(row, f"{population.unit}") or has_long_tail(row, f"{population.unit}") for row in drawn])
+    return float(warned.mean()), float((missed & ~warned).mean())
+
+
+def warning_table(simulations: int) -> str:
+    """`warnings` of every population of other values, by the number of queries."""
+    populations = POPULATIONS["other values"].items()
+    rows = [[name, *(", ".join(map(percent, warnings(each, n, simulations))) for n in SIZES)] for name, each in populations]
+    return table(["with a note, and missed without one", *(f"n = {n}" for n in SIZES)], rows)
 
 
 def null_differences(random: np.random.Generator, n: int, simulations: int) -> Floats:
@@ -249,6 +281,7 @@ def page(simulations: int) -> str:
         families=f"{max(simulations // 4, 500):,}",
         intervals=f"{simulations // 2:,}",
         coverage=covered,
+        warnings=warning_table(simulations // 2),
         false_positives=table(["test at 5 %", *(f"n = {n}" for n in NULL_SIZES)], wrong),
         several=table(["correction", "any false finding, %"], [[name, percent(share)] for name, share in several.items()]),
         power=", ".join(f"{percent(power(n, simulations))} % with {n} queries" for n in (10, 50, 200)),
@@ -276,7 +309,8 @@ none. `--intervals` chooses how they are made:
 * `t`: mean ± t · sd / √n, for arithmetic means.
 
 Where every query has the same value there is no `bootstrap-t` interval, except for 0 and 1; where every difference is 0, the
-two systems are the same on these queries, and the interval is 0 to 0. In both cases a note says so.
+two systems are the same on these queries, and the interval is 0 to 0. In both cases a note says so, as for the other kinds of
+intervals, which have no width then.
 
 How often a 95 % interval holds the true mean, in per cent, by {intervals} simulations with 2,000 resamples each (by chance up
 to about 1.0 off); where there is no interval, it does not:
@@ -286,8 +320,17 @@ to about 1.0 off); where there is no interval, it does not:
 * Values of 0 and 1: the default holds its level with any number of queries. Percentiles do not: of 10 queries of which one in
   twenty succeeds, six sets in ten have no success at all, and no resample of these has one.
 * Other values: from 20 queries on the default holds the true mean in 93 % of sets or more in every one of the table except the
-  last, whose ranks have a long tail: there in 92 %. With 10 to 19 queries it is given, in these with 89 to 98 %, and a
-  note says so.
+  last three. With 10 to 19 queries it is given, in the others with 89 to 98 %, and a note says so. Ranks have a long tail: 92 %.
+  Values that are skewed even more have less, and a note of their own:
+    * Where all values lie close together, far from an end of their range, others may exist that no query of the set shows: n
+      queries without one do not exclude that 1 - 0.05^(1/n) of all are such, 26 % with 10 and 6 % with 50. The note appears where
+      these would move the mean nearly three times as far as Student's interval reaches.
+    * Of values without an upper end it appears where n < 8 G², with the skewness G that was measured (Cochran 1977, 2.15: 25).
+
+How often the note appears, in per cent, and how often an interval that comes without it misses the true mean:
+
+{warnings}
+
 * Differences: from 20 queries on 94 % or more, with 10 to 19 queries 90 to 100 %, except where hardly any query differs: of 20
   queries of which 6 % differ, three sets in ten have no difference, and then the interval is 0 to 0.
 

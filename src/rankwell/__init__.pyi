@@ -244,7 +244,7 @@ def evaluate(
     run_format: str | None = ...,
     confidence: list[Literal["max", "std", "diff1"]] | None = ...,
     seed: int = ...,
-    details: bool = ...,
+    details: bool | Literal["unjudged"] = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: EvaluateOptions | None = ...,
 ) -> Results: ...

@@ -158,7 +158,7 @@ def _evaluated(
         runs,
         measure_names(options.measures),
         convention=queries.convention,
-        details=True,
+        details=True if details else "unjudged",
         texts=queries.query_texts,
         intervals="none",
         progress=progress,
@@ -172,8 +172,8 @@ def _evaluated(
         better=stated_directions(rules),
         notes=result.notes,
         sources=result.sources,
-        details=result.details if details else None,
-        unjudged=UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
+        details=result.details,
+        unjudged=result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, getattr(result.details, "arrays", {})),
         queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)

@@ -1,7 +1,8 @@
 """Bounds under unjudged items: the least and the greatest mean of a run, and difference of two, whatever their grades are."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.linear import LinearMeasure
 
+_SPREAD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 DEFINITE = ("id-desc", "id-asc", "input", "error")
 """Tie rules that leave every item one rank."""
 
@@ -77,61 +79,81 @@ def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"
 
 
-@dataclass(frozen=True, eq=False)
 class UnjudgedItems:
-    """The unjudged items among the first `depth` of each query: (rows,) run, query, item and rank, all of equal length."""
+    """The unjudged items among the first `depth` of each query, by run, in 13 bytes each."""
 
-    depth: int
-    run: NDArray[Any]
-    query: NDArray[Any]
-    item: NDArray[Any]
-    rank: Ints
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self._queries: dict[str, int] = {}
+        self._runs: dict[str, list[RankedItems]] = {}
 
     @classmethod
-    def of(cls, depth: int, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> "UnjudgedItems":
-        """Those among the rows of details: the columns run, query, item, rank and state."""
-        table = {name: np.asarray(columns[name], dtype=object) for name in ("run", "query", "item", "state")}
-        rank = np.array([np.nan if each is None else each for each in columns["rank"]], dtype=np.float64)
-        kept = np.flatnonzero((table["state"] == "unjudged") & (rank <= depth))
-        return cls(depth, table["run"][kept], table["query"][kept], table["item"][kept], rank[kept].astype(np.int64))
+    def of(cls, depth: int, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> "UnjudgedItems":
+        """Those among the rows of details, by their columns run, query, item, rank and state; none where there is no column."""
+        found = cls(depth)
+        found.add(columns, renamed)
+        return found
 
-    def ranked(self, queries: Sequence[str]) -> "RankedItems":
-        """The same rows with their runs, and with pairs of query and item as numbers; without other queries."""
+    def add(self, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Adds those among rows of details. renamed: the names of runs here, where they differ."""
+        run = np.asarray(columns.get("run", ()), dtype=object)
+        # The rows of a run stand together.
+        edges = [0, *(np.flatnonzero(run[1:] != run[:-1]) + 1).tolist(), len(run)]
+        for start, end in pairwise(edges) if len(run) else ():
+            self.add_run(renamed.get(run[start], run[start]), {name: cells[start:end] for name, cells in columns.items()})
+
+    def add_run(self, run: str, columns: Mapping[str, Any]) -> None:
+        """Adds those among rows of details of one run: the columns query, item, rank and state."""
+        rank = np.array([np.nan if each is None else each for each in columns["rank"]], dtype=np.float64)
+        kept = np.flatnonzero((np.asarray(columns["state"], dtype=object) == "unjudged") & (rank <= self.depth))
+        queries, items = (np.asarray(columns[name], dtype=object)[kept].tolist() for name in ("query", "item"))
+        query = [self._queries.setdefault(each, len(self._queries)) for each in queries]
+        # Two items of a query would count as one if their ids had one hash, of 2⁶⁴.
+        item = np.fromiter(map(hash, items), dtype=np.int64, count=len(items))
+        self._runs.setdefault(run, []).append(RankedItems(np.array(query, dtype=np.int32), item, rank[kept].astype(np.uint8)))
+
+    def ranked(self, queries: Sequence[str]) -> Callable[[str, int], "RankedItems"]:
+        """The rows of a run down to a rank, with the places of queries among these; without other queries."""
         index = {query: place for place, query in enumerate(queries)}
-        owner = np.array([index.get(query, -1) for query in self.query.tolist()], dtype=np.int64)
-        items = {item: place for place, item in enumerate(dict.fromkeys(self.item.tolist()))}
-        item = np.array([items[each] for each in self.item.tolist()], dtype=np.int64)
-        kept = np.flatnonzero(owner >= 0)
-        pairs = owner[kept] * max(len(items), 1) + item[kept]
-        return RankedItems(len(queries), self.run[kept], owner[kept], pairs, self.rank[kept])
+        places = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
+
+        def _of(run: str, k: int) -> RankedItems:
+            parts = self._runs.get(run) or [RankedItems.none()]
+            query, item, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
+            owner = places[query] if len(query) else query.astype(np.int64)
+            kept = np.flatnonzero((owner >= 0) & (rank <= k))
+            # One number for a query and an item.
+            pair = item[kept] + owner[kept] * _SPREAD
+            return RankedItems(owner[kept], pair, rank[kept].astype(np.int64))
+
+        return _of
 
 
 class RankedItems(NamedTuple):
-    """Unjudged items as numbers. n_queries: of all. run, query, pair, rank: (rows,); pair is one number per query and item."""
+    """Unjudged items as numbers. query, pair, rank: (rows,); pair is one number per query and item."""
 
-    n_queries: int
-    run: NDArray[Any]
-    query: Ints
+    query: NDArray[Any]
     pair: Ints
-    rank: Ints
+    rank: NDArray[Any]
 
-    def of(self, run: str, k: int) -> "RankedItems":
-        """The rows of a run down to a rank."""
-        kept = np.flatnonzero((self.run == run) & (self.rank <= k))
-        return RankedItems(self.n_queries, self.run[kept], self.query[kept], self.pair[kept], self.rank[kept])
+    @classmethod
+    def none(cls) -> "RankedItems":
+        """No items."""
+        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 def difference_bounds(
-    measure: Measure, items: RankedItems, runs: tuple[str, str], values: tuple[Floats, Floats]
+    measure: Measure, items: Callable[[str, int], RankedItems], runs: tuple[str, str], values: tuple[Floats, Floats]
 ) -> tuple[Floats, Floats] | None:
     """(queries,) the least and the greatest difference of the first run less the second; None for a measure without bounds.
 
-    values: (queries,) of both runs with unjudged items as not relevant, NaN where a query does not count.
+    items: of a run down to a rank. values: (queries,) of both runs with unjudged items as not relevant, NaN where a query does
+    not count.
     """
     k = measure.cutoff
     if k is None:
         return None
-    one, other = (items.of(run, k) for run in runs)
+    one, other = (items(run, k) for run in runs)
     if is_reciprocal(measure):
         return -_most_reciprocal(other, one, values[1], values[0]), _most_reciprocal(one, other, values[0], values[1])
     linear = LinearMeasure.of(measure)
@@ -143,7 +165,7 @@ def difference_bounds(
     net = np.bincount(place, weights=weights, minlength=len(pairs)).astype(np.float64)
     owner = np.zeros(len(pairs), dtype=np.int64)
     owner[place] = np.concatenate([one.query, other.query])
-    low, high = (np.bincount(owner, weights=part, minlength=items.n_queries) for part in (np.minimum(net, 0), np.maximum(net, 0)))
+    low, high = (np.bincount(owner, weights=part, minlength=len(values[0])) for part in (np.minimum(net, 0), np.maximum(net, 0)))
     return values[0] - values[1] + low, values[0] - values[1] + high
 
 

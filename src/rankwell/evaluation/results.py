@@ -41,7 +41,7 @@ class Results(Displayable):
     query_rows: adds the task's columns to the rows of single queries.
     """
 
-    values: tuple[Values, ...]
+    values: Sequence[Values]
     rules: Mapping[str, Any]
     notes: tuple[str, ...]
     measures: tuple[LabelledMeasure, ...] = ()

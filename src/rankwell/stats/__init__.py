@@ -12,7 +12,16 @@ from rankwell.core.exact import exact_mean, exact_sd, exact_sum
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval, student_quantile
+from rankwell.stats.intervals import (
+    RANGES,
+    Deviations,
+    clopper_pearson,
+    has_long_tail,
+    may_lack_others,
+    percentile_interval,
+    student_quantile,
+    unseen_share,
+)
 
 Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
 
@@ -106,8 +115,11 @@ def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap
         sizes = sorted({int(each.counted.sum()) for each in few})
         span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         notes.append(f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}")
+    enough = [each for each in values if each.counted.sum() >= MIN_QUERIES]
     if intervals == "bootstrap-t":
-        notes += _notes_on_few([each for each in values if each.counted.sum() >= MIN_QUERIES])
+        notes += _notes_on_few(enough)
+    if intervals != "none":
+        notes += _notes_on_skewed(enough, intervals)
     single = [each for each in values if each.counted.sum() == 1]
     if single:
         notes.append(f"no sd with a single counted query: {_named(single)}")
@@ -125,7 +137,7 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
         counted = _Counted.of(each, studentised=True)
         if np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
             (others if counted.successes is None else shares).append(each)
-        elif counted.n < FEW_QUERIES and counted.successes is None:
+        elif counted.n < FEW_QUERIES and counted.successes is None and not counted.skewed:
             small.setdefault(counted.n, []).append(each)
     notes = [
         f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in 89 to 98 % of simulations "
@@ -138,6 +150,32 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
         )
     if others:
         notes.append(f"no interval where every query has the same value: {_named(others)}")
+    return notes
+
+
+def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str]:
+    """Notes on intervals that values near one end, or a long tail, make too narrow, and on those without a width."""
+    unseen: dict[tuple[int, float], list[Values]] = {}
+    tails, equal = list[Values](), list[Values]()
+    for each in values:
+        counted = _Counted.of(each, studentised=intervals == "bootstrap-t")
+        if np.ptp(counted.values) == 0:
+            equal += [] if counted.studentised or each.summary in _MEDIANS else [each]
+        elif counted.skewed == "tail":
+            tails.append(each)
+        elif counted.skewed:
+            unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(each)
+    notes = [
+        f"all values are close together at an end of their range; {n} queries do not exclude that up to {100 * share:.0f} % of "
+        f"queries have quite other ones, which the interval leaves out (docs/statistics.md): {_named(mine)}"
+        for (n, share), mine in sorted(unseen.items(), key=lambda item: item[0])
+    ]
+    if tails:
+        held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
+        notes.append(f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}")
+    if equal:
+        what = "every query has the same value, so that the interval has no width; it says nothing of other queries"
+        notes.append(f"{what}: {_named(equal)}")
     return notes
 
 
@@ -193,6 +231,16 @@ class _Counted:
             return None
         ones = int(np.count_nonzero(self.values == top))
         return ones if ones + np.count_nonzero(self.values == 0) == self.n else None
+
+    @cached_property
+    def skewed(self) -> Literal["end", "tail", ""]:
+        """What makes an interval of the mean too narrow: values at one end of their range, or a long tail; empty for neither."""
+        exact = self.studentised and self.successes is not None
+        if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
+            return ""
+        if may_lack_others(self.values, self.unit):
+            return "end"
+        return "tail" if has_long_tail(self.values, self.unit) else ""
 
     @property
     def is_analytic(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_ratio, exact_sum
+from rankwell.core.exact import exact_mean, exact_ratio, exact_sd, exact_sum
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
 
@@ -95,6 +95,42 @@ class Deviations(NamedTuple):
         if outer is None:
             return None
         return self.mean - max(outer[1], student) * self.error, self.mean + max(-outer[0], student) * self.error
+
+
+def unseen_share(n: int) -> float:
+    """The largest share of values of another kind that n values without one do not exclude, at 95 %.
+
+    Source: Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything all right?
+    """
+    return 1 - 0.05 ** (1 / n)
+
+
+def may_lack_others(values: Floats, unit: str) -> bool:
+    """Whether values of a unit with two ends are so close together, and far from an end, that unseen ones would decide the mean.
+
+    So where `unseen_share`, times the distance to that end, is three times the reach of Student's interval (docs/statistics.md).
+    """
+    low, high = RANGES.get(unit, (-math.inf, math.inf))
+    if not math.isfinite(high - low):
+        return False
+    n = len(values)
+    far = max(high - float(values.max()), float(values.min()) - low)
+    reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
+    return reach < 0.35 * unseen_share(n) * far
+
+
+def has_long_tail(values: Floats, unit: str) -> bool:
+    """Whether values of a unit without two ends are so skewed that their number is small for an interval of the mean.
+
+    Cochran's rule for the normal interval is n > 25 G₁². The studentised bootstrap follows the skewness; below 8 G₁² it covers
+    less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling techniques, 2.15.
+    """
+    low, high = RANGES.get(unit, (-math.inf, math.inf))
+    off = values - exact_mean(values)
+    spread = float((off * off).mean())
+    if math.isfinite(high - low) or not spread:
+        return False
+    return 8 * (float((off**3).mean()) / spread**1.5) ** 2 > len(values)
 
 
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:

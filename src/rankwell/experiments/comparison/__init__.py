@@ -14,6 +14,7 @@ from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison.judging import (
     Column,
+    ComparedValues,
     ComparisonOptions,
     Correction,
     PairedDifference,
@@ -157,10 +158,7 @@ def _results(
     blank: dict[str, Any] = dict.fromkeys(name for _, attributes in own for name in attributes)
     columns = [each.column for each in differences]
     return Results(
-        values=(
-            *(each for each, _ in own),
-            *(Values(each.pair.run, *each.names, each.matrix.unit, "mean", queries, each.differences) for each in columns),
-        ),
+        values=ComparedValues([each for each, _ in own], columns, queries),
         summarised=len(own),
         aggregates=rows,
         rules={

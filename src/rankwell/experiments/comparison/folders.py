@@ -224,16 +224,17 @@ def _unjudged(folders: Named, names: Sequence[Mapping[str, str]]) -> UnjudgedIte
     """The unjudged items of all folders; None where a folder has no details."""
     if not all(folder.has(DETAILS) for _, folder in folders):
         return None
-    columns = ("run", "query", "item", "rank", "state")
-    where = f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
-    return UnjudgedItems.of(DETAIL_DEPTH, _details(folders, names, where) or dict.fromkeys(columns, ()))
+    items, where = UnjudgedItems(DETAIL_DEPTH), f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
+    for (_, folder), renamed in zip(folders, names, strict=True):
+        items.add(folder.details(where), renamed)
+    return items
 
 
-def _details(folders: Named, names: Sequence[Mapping[str, str]], where: str = "true") -> dict[str, list[Any]] | None:
+def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
     """The details of all folders with the names of runs that they have here; None where there are none."""
     whole: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")}
     for (_, folder), renamed in zip(folders, names, strict=True):
-        columns = folder.details(where)
+        columns = folder.details("true")
         if columns:
             for name, cells in whole.items():
                 cells += columns.get(name) or [None] * len(columns["run"])

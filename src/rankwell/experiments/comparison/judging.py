@@ -3,13 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.options import MeasureNames
-from rankwell.core.tables import Bools, Floats, Ints, Unit
+from rankwell.core.tables import Bools, Floats, Ints, Unit, Values
 from rankwell.errors import BadUsage, flag
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
@@ -22,6 +22,8 @@ from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 TestFamily = Literal["primary", "all"]
+_TOGETHER = 1 << 22
+"""Differences in memory at a time."""
 _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 """The largest difference of two values."""
 
@@ -123,6 +125,29 @@ def columns_of(comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name:
     return [Column(matrix, pair, rows, name, several) for pair in pairs for matrix in known if set(pair) <= set(matrix.runs)]
 
 
+class ComparedValues(Sequence[Values]):
+    """The values that were compared, then the differences of every column, each computed when it is read."""
+
+    def __init__(self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]) -> None:
+        self._values, self._columns, self._queries = values, columns, queries
+
+    def __len__(self) -> int:
+        return len(self._values) + len(self._columns)
+
+    @overload
+    def __getitem__(self, index: int) -> Values: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Values]: ...
+    def __getitem__(self, index: int | slice) -> Values | Sequence[Values]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
+        place = range(len(self))[index]
+        if place < len(self._values):
+            return self._values[place]
+        each = self._columns[place - len(self._values)]
+        return Values(each.pair.run, *each.names, each.matrix.unit, "mean", self._queries, each.differences)
+
+
 class PairedDifference(NamedTuple):
     """A column with its summary row: the columns of any summary, then those of a difference; None where too few queries count."""
 
@@ -131,16 +156,28 @@ class PairedDifference(NamedTuple):
 
 
 def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
-    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers, None for none."""
-    if not columns:
-        return []
+    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers, None for none.
+
+    The differences of some columns at a time are in memory.
+    """
+    found = list[PairedDifference]()
+    together = max(1, _TOGETHER // max(1, len(columns[0].rows))) if columns else 1
+    for start in range(0, len(columns), together):
+        found += _judged(columns[start : start + together], options, clusters)
+    adjusted = _adjusted(columns, [each.row["p"] for each in found], options, clusters)
+    for each, p in zip(found, adjusted, strict=True):
+        each.row.update(p_adjusted=p, decisive=p is not None and p <= options.alpha)
+    return found
+
+
+def _judged(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
+    """The statistics of some columns without adjusted p-values."""
     added = [_added(each, clusters) for each in columns]
     boot = _boot(added, options)
     every = zip(columns, _p_values(columns, added, boot, options), strict=True)
     p = [None if each.matrix.role == "descriptive" else found for each, found in every]
-    adjusted = _adjusted(columns, p, options, clusters)
     intervals = [_interval(each, drawn, options) for each, drawn in zip(added, boot, strict=True)]
-    rows = zip(columns, added, intervals, p, adjusted, strict=True)
+    rows = zip(columns, added, intervals, p, strict=True)
     return [_difference(*row, options, clustered=clusters is not None) for row in rows]
 
 
@@ -268,13 +305,13 @@ def _difference(
     added: Differences,
     interval: tuple[float, float] | None,
     p: float | None,
-    adjusted: float | None,
     options: ComparisonOptions,
     *,
     clustered: bool,
 ) -> PairedDifference:
-    matrix, kept = column.matrix, ~np.isnan(column.differences)
-    own, n = column.differences[kept], int(kept.sum())
+    matrix, differences = column.matrix, column.differences
+    kept = ~np.isnan(differences)
+    own, n = differences[kept], int(kept.sum())
     weighs, student, units = _weighs(added), _t(added), len(added.sums)
     mean = added.mean if weighs else None
     # The spread of one query's (or cluster's) difference that gives the mean its error.
@@ -298,8 +335,8 @@ def _difference(
         **({"group": column.group} if column.group else {}),
         **dict(zip(("mean_run", "mean_against"), means, strict=True)),
         "p": p,
-        "p_adjusted": adjusted,
-        "decisive": adjusted is not None and adjusted <= options.alpha,
+        "p_adjusted": None,
+        "decisive": False,
         "better": matrix.better,
         "role": matrix.role,
         "effect_size": cohen_dz(own),

@@ -194,12 +194,13 @@ def notes_on(
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
         held = f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of simulations"
         notes.append(f"{held}, in fewer where hardly any {one} differs (docs/statistics.md)")
-    if intervals == "bootstrap-t":
-        same = [each for each in differences if each.row["n"] >= MIN_QUERIES and each.row["ties"] == each.row["n"]]
-        for pair in dict.fromkeys(each.column.pair for each in same):
-            labels = ", ".join(each.column.matrix.label for each in same if each.column.pair == pair)
-            what = f"no {one} differs; the interval of 0 holds for these {many} only"
-            notes.append(f"{labels} of {pair.run} and {pair.against}: {what}")
+    same: dict[tuple[Pair, bool], list[str]] = {}
+    for each in differences if intervals != "none" else ():
+        if each.row["n"] >= MIN_QUERIES and each.row["sd"] == 0:
+            same.setdefault((each.column.pair, each.row["mean"] == 0), []).append(each.column.matrix.label)
+    for (pair, is_zero), labels in same.items():
+        what = f"no {one} differs; the interval of 0 holds" if is_zero else f"every {one} differs by as much; the interval holds"
+        notes.append(f"{', '.join(labels)} of {pair.run} and {pair.against}: {what} for these {many} only")
     small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
     if small:
         listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])

@@ -1,6 +1,6 @@
 """Notes on what unjudged items leave open in a comparison: the least and the greatest difference whatever their grades are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,27 +21,34 @@ def notes_on_unjudged(
     """A note for each of the first pairs, where the rules leave every item one rank and count unjudged items."""
     if unjudged is None or rules.get("ties") not in DEFINITE or rules.get("unjudged") != "nonrelevant":
         return []
-    items, notes = unjudged.ranked(comparison.queries), list[str]()
+    items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
     for pair in pairs:
-        known = (each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None)
-        if words := [text for matrix in known for text in _bounds(matrix, pair, items, unjudged.depth)]:
+        known = [each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None]
+        bounded = {k for each in known if (k := _depth(each, unjudged.depth))}
+        if not any(len(items(run, max(bounded)).rank) for run in pair if bounded):
+            continue
+        if len(notes) == _MOST_PAIRS:
+            more += 1
+        elif words := [text for matrix in known for text in _bounds(matrix, pair, items, unjudged.depth)]:
             notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
-    more = len(notes) - _MOST_PAIRS
-    return [
-        *notes[:_MOST_PAIRS],
-        *([f"the bounds of {more} more pairs are not listed; name a {flag('--baseline')}"] if more > 0 else []),
-    ]
+    return [*notes, *([f"the bounds of {more} more pairs are not listed; name a {flag('--baseline')}"] if more else [])]
 
 
-def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: RankedItems, depth: int) -> Iterator[str]:
-    """The bounds of a difference in words; nothing where there are none, or where they are equal."""
+def _depth(matrix: QuerySystemMatrix, depth: int) -> int | None:
+    """The cut-off of a measure that has bounds from the first `depth` items; None of others."""
     try:
-        measure = parse_measure(matrix.measure)
+        k = parse_measure(matrix.measure).cutoff
     except BadUsage:
-        return
+        return None
+    return None if k is None or k > depth else k
+
+
+def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: Callable[[str, int], RankedItems], depth: int) -> Iterator[str]:
+    """The bounds of a difference in words; nothing where there are none, or where they are equal."""
     both = ~np.isnan(matrix.differences(pair))
-    if not both.any() or (measure.cutoff or depth + 1) > depth:
+    if not both.any() or _depth(matrix, depth) is None:
         return
+    measure = parse_measure(matrix.measure)
     scale = 100.0 if matrix.unit == "percent" else 1.0
     values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
     found = difference_bounds(measure, items, (pair.run, pair.against), values)

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.exact import exact_mean
+from rankwell.core.exact import exact_mean, exact_ratio
 from rankwell.core.figures import FIGURES
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -83,7 +83,9 @@ def best_threshold(
     lowest = float(sorted_numbers[0])
     silent = lowest > 0 or ties == "official"
     if totals[best] > nothing or (totals[best] == nothing and not silent):
-        return BestThreshold(float(totals[best]) / len(scores), float(sorted_numbers[best]))
+        # The official script adds up row by row; else equal sums give equal means, whatever the order.
+        exact = exact_ratio(np.append(nothing, gains[: best + 1]), np.array([float(len(scores))]))
+        return BestThreshold(float(totals[best]) / len(scores) if ties == "official" else exact, float(sorted_numbers[best]))
     return BestThreshold(nothing / len(scores), 0.0 if silent else float(np.nextafter(lowest, -np.inf)))
 
 

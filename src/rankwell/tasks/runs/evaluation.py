@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
@@ -21,7 +21,7 @@ from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
-from rankwell.evaluation.bounds import run_notes
+from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
@@ -40,13 +40,14 @@ from rankwell.tasks.runs.run_plan import part_options, refuse_unnamed
 from rankwell.tasks.runs.sessions import read_sessions
 
 Progress = Callable[[str, int, int], None]
+KeptDetails = bool | Literal["unjudged"]
 FindHits = Callable[[str, Any], io.FoundHits]
 """The hits of the run of a name and a place."""
 
 
 @takes_options(EvaluateOptions, "measures")
 def evaluate(
-    judgments: Any, runs: Any, *, options: EvaluateOptions, details: bool = False, progress: Progress | None = None
+    judgments: Any, runs: Any, *, options: EvaluateOptions, details: KeptDetails = False, progress: Progress | None = None
 ) -> Results:
     """The values of every run on every measure.
 
@@ -54,7 +55,8 @@ def evaluate(
     dataframe, or Judgments.
     runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a folder with the shards
     of one, a list of files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may
-    follow the runs. details: keep the first items and every judged item of each query for a page.
+    follow the runs. details: keep the first items and every judged item of each query for a page; `unjudged` keeps the unjudged
+    ones of the first alone, in a fraction of the memory.
     executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts, with which the same call goes
     on after an interruption. Raises Unfinished with `executor="array"` while parts are missing; the message has what to submit.
     Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
@@ -74,7 +76,7 @@ def evaluate(
 
 
 def evaluate_runs(
-    judgments: Any, runs: Any, options: RunOptions, parts: PartOptions, *, details: bool, progress: Progress | None
+    judgments: Any, runs: Any, options: RunOptions, parts: PartOptions, *, details: KeptDetails, progress: Progress | None
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
     rules = Rules.resolve(options.convention, **{name: getattr(options, name) for name in Rules._fields if name != "convention"})
@@ -106,7 +108,7 @@ def evaluate_runs(
     sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
     if sessions is not None and options.confidence:
         raise BadUsage(f"{flag('--confidence')} is about single queries; ask for measures of sessions in a call of their own.")
-    evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0, sessions)
+    evaluation = _RunEvaluation(rules, labelled, truth, details, sessions)
     evaluation.builder.notes += session_notes
     evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
     beside = None if place is judgments else queries_beside(judgments, options.split)
@@ -162,9 +164,12 @@ def _results(
         intervals=options.intervals,
         seed=options.seed,
         sources=sources,
-        details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if evaluation.keep else None,
+        details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if evaluation.whole else None,
         queries=evaluation.query_columns(known),
-        objects={"attributes": {} if known is None else known.attributes},
+        objects={
+            "attributes": {} if known is None else known.attributes,
+            **({} if evaluation.unjudged_items is None else {"unjudged": evaluation.unjudged_items}),
+        },
     )
 
 
@@ -176,13 +181,15 @@ class _RunEvaluation:
         rules: Rules,
         measures: tuple[LabelledMeasure, ...],
         truth: RunJudgments,
-        keep: int,
+        details: KeptDetails,
         sessions: SessionQueries | None = None,
     ) -> None:
-        self.rules, self.measures, self.truth, self.keep, self.sessions = rules, measures, truth, keep, sessions
+        self.rules, self.measures, self.truth, self.sessions = rules, measures, truth, sessions
+        self.keep, self.whole = DETAIL_DEPTH if details else 0, details is True
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
+        self.unjudged_items = UnjudgedItems(DETAIL_DEPTH) if details == "unjudged" else None
         self.abstention = AbstentionRows([], {}, [], [])
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = lowest_relevant(measures)
@@ -233,7 +240,11 @@ class _RunEvaluation:
         name, hits = place.name, place.hits
         view = self._with_pool(JudgedRankings.join(self.truth.flat, hits))
         if hits.top is not None:
-            self.details[name] = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
+            details = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
+            if self.unjudged_items is None:
+                self.details[name] = details
+            else:
+                self.unjudged_items.add_run(name, details._asdict())
         if self.rules.unjudged == "skip":
             view = view.condensed
         if self.rules.queries == "run":
