@@ -1,5 +1,6 @@
 """Any search server that answers JSON over HTTP: a TOML file says what to send, and where ids, scores and time are."""
 
+import base64
 import json
 import re
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from rankwell.core.catalogue import suggest
 from rankwell.core.secrets import refuse_literal
@@ -95,9 +96,11 @@ class _HttpEngine(Engine):
             self.opening = replace(opening, shown={**opening.shown, "url": written})
         if not self.url:
             raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
-        password = urlsplit(self.url).password
-        if password:
-            self._secrets.hide(password, "${…}")
+        where = urlsplit(self.url)
+        if where.password:
+            self._secrets.hide(where.password, "${…}")
+            pair = f"{unquote(where.username or '')}:{unquote(where.password)}"
+            self._secrets.hide(base64.b64encode(pair.encode()).decode("ascii"), "${…}")
         self.headers = {key: opening.secrets.expand(value) for key, value in self.request["headers"].items()}
         if opening.connect["authorization"]:
             self.headers["Authorization"] = opening.connect["authorization"]
