@@ -177,7 +177,7 @@ def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mappi
 
 
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """What the same command writes again, whatever its inputs hold: their places, the runs, the measures and the settings."""
+    """The part that the same command writes again, whatever its inputs hold: their places, runs, measures and settings."""
     rules: Mapping[str, Any] = manifest.get("rules") or {}
     inputs: Mapping[str, Any] = manifest.get("inputs") or {}
     files = {f"input {name}": _place(each.get("file", "")) for name, each in inputs.items() if isinstance(each, Mapping)}
