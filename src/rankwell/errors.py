@@ -108,10 +108,35 @@ def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
     return "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
 
 
+# A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
+_USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]*:/{1,2})(?P<user>[^:?#\s]*):(?!\d+(?:[?#]|/[^?#@]*(?:[?#]|$)))"
+CREDENTIALS = rf"{_USER}(?P<password>(?s:.*))@"
+"""The beginning of an address with a user and a password."""
+_SHOWN_CREDENTIALS = rf"{_USER}(?!\$\{{\w+\}}@)(?:\S*@|\S*…)"
+HIDDEN_PARAMETER = (
+    r"(?i)(?P<name>[?&][^=&\s]*(?:authori[sz]ation|pass(?:word|wd)?|pwd|secret|token(?!i[sz])|key|cookie|sig|signature|credential)=)"
+    r"(?!\$\{\w+\})(?P<value>[^&\s]+)"
+)
+"""A parameter of an address that is a secret by its name, and written out."""
+
+
+def without_credentials(text: str) -> str:
+    """A text without users, passwords and tokens in its addresses, also where one was cut at a mark of omission."""
+    if ":/" in text:
+        import re  # Patterns take a millisecond, which only some messages are worth.
+
+        text = re.sub(_SHOWN_CREDENTIALS, lambda found: f"{found['scheme']}…{'@' * found[0].endswith('@')}", text)
+        text = re.sub(HIDDEN_PARAMETER, r"\g<name>…", text)
+    return text
+
+
 class RankwellError(Exception):
-    """An error with a message for the user; `exit_code` is what the command line returns for it."""
+    """An error with a message for the user, in which no credential is; `exit_code` is what the command line returns for it."""
 
     exit_code = 2
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(without_credentials(part) if isinstance(part, str) else part for part in parts))
 
 
 class BadInput(RankwellError):

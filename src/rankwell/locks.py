@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rankwell.errors import BadUsage, printable
+from rankwell.errors import BadUsage, printable, without_credentials
 
 _HELD: dict[Path, int] = {}
 """The thread that holds each lock of this process."""
@@ -39,7 +39,7 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()
     try:
-        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        command = shlex.join([Path(sys.argv[0]).name, *map(without_credentials, sys.argv[1:])])
         command = command if len(command) <= _LONGEST else f"{command[:_LONGEST]} …"
         since = time.strftime("%Y-%m-%d %H:%M:%S %z")
         holder = f"process {os.getpid()} on {platform.node()} ({command}), since {since}"

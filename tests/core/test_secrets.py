@@ -1,9 +1,17 @@
 """Secrets come from the environment, and are in no message."""
 
+import json
+import random
+import re
+import string
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
 import pytest
 
 from rankwell.core.secrets import Secrets, refuse_literal
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, without_credentials
+from regression.running import in_process
 
 
 def test_a_variable_is_replaced_by_its_value_and_the_value_by_its_name(monkeypatch: pytest.MonkeyPatch):
@@ -89,3 +97,116 @@ def test_a_tokenizer_is_not_a_secret() -> None:
     refuse_literal("tokenizer", "porter")
     with pytest.raises(BadUsage, match="written out"):
         refuse_literal("token", "porter")
+
+
+PARTS = ("/", "@", ":", "?", "#", "%", "&", "=", "+", ";", "!", "'", "$", "~", "12", "hun", "ter")
+ADDRESSES = (
+    "https://{user}:{password}@host.example:9200/index",
+    "postgres://{user}:{password}@host.example/db",
+    "s3://{user}:{password}@bucket/run.csv",
+    "HTTP://{user}:{password}@host.example",
+)
+
+
+def _drawn(draw: random.Random) -> tuple[str, str]:
+    """A user and a password of characters that have a meaning in URLs; parts of six letters show whether either appears."""
+    user, password = (["".join(draw.choices(string.ascii_lowercase, k=6)) for _ in range(3)] for _ in range(2))
+    separators = [draw.choice(PARTS) for _ in range(4)]
+    # A user ends at the first colon.
+    return user[0] + "/" * draw.randrange(2) + user[1], separators[0].join(password) + separators[1]
+
+
+def _leaked(text: str, password: str) -> list[str]:
+    return [part for part in re.findall("[a-z]{6}", password) if part in text]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(address: str, monkeypatch: pytest.MonkeyPatch):
+    draw = random.Random(0)
+    for _ in range(300):
+        user, password = _drawn(draw)
+        url = address.format(user=user, password=password)
+
+        assert _leaked(without_credentials(f"cannot open {url}: refused"), password) == []
+        assert _leaked(str(BadUsage(f"{url!r} is not there.")), password) == []
+        with pytest.raises(BadUsage, match=r"\$\{PASSWORD\}") as caught:
+            refuse_literal("url", url)
+        assert _leaked(str(caught.value), password) == []
+        monkeypatch.setenv("WHOLE", url)
+        secrets = Secrets()
+        expanded = secrets.expand("${WHOLE}")
+        where = urlsplit(expanded)
+        assert unquote(where.password or "") == unquote(password)
+        said = (
+            f"no host {where.hostname}; {where.password}; {unquote(where.password or '')}; {expanded!r}; {json.dumps(password)}"
+        )
+        assert _leaked(secrets.redact(said), password) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["api_key", "token", "access_token", "sig", "X-Amz-Signature", "key", "password", "client_secret"]
+)
+def test_a_token_in_the_query_of_an_address_is_refused_and_hidden(name: str):
+    url = f"https://host.example/search?k=5&{name}=hun/ter@2&size=3"
+
+    with pytest.raises(BadUsage, match="has a password in it") as caught:
+        refuse_literal("url", url)
+
+    assert "hun" not in str(caught.value)
+    assert without_credentials(f"GET {url} failed") == f"GET https://host.example/search?k=5&{name}=…&size=3 failed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://localhost:9200/_search?q=a@b",
+        "postgresql://USER:${PASSWORD}@HOST/DATABASE",
+        "postgresql://app@localhost:5432/shop",
+        "expected http://HOST:PORT or https://HOST:PORT.",
+        "s3://bucket/runs/a.run has no lines",
+        "out/a.run:3: 'http://x' is not a number",
+    ],
+)
+def test_other_addresses_are_shown(text: str):
+    assert without_credentials(text) == text
+
+
+def test_a_password_that_a_message_cuts_is_hidden(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PGPASSWORD", "hunter2hunter2")
+    secrets = Secrets()
+    secrets.expand("${PGPASSWORD}")
+
+    assert secrets.redact("the server said: hunter2hun") == "the server said: ${PGPASSWORD}"
+    assert without_credentials("'https://app:hunter2/hun…") == "'https://…"
+
+
+COMMANDS = (
+    "evaluate qrels {url}",
+    "evaluate {url} run",
+    "compare {url} run",
+    "report {url}",
+    "retrieve {url} --query-texts q.jsonl -o out",
+    "retrieve postgres --url {url} --query-texts q.jsonl -o out",
+    "engines check {url}",
+    "engines check chroma:{url}",
+    "search {url} {url} -o out.npy",
+    "evaluate qrels run --work {url} -o out",
+    "convert {url} out.csv",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("q1 0 d1 1\n")
+    Path("run").write_text("q1 Q0 d1 1 2.0 r\n")
+    Path("q.jsonl").write_text('{"_id": "q1", "text": "a"}\n')
+    for scheme in ("https", "postgresql", "s3"):
+        url = f"{scheme}://keykey:secsec/retret@paspas/bucket"
+
+        code, shown, said = in_process([word.format(url=url) for word in command.split()])
+
+        written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()).decode("utf-8", "replace")
+        assert code != 0
+        assert code != 3
+        assert [part for part in ("secsec", "retret") if part in shown + said + written] == []

@@ -148,6 +148,23 @@ def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(tmp_path: Pa
     assert not list(Path("out").rglob("cell.json"))
 
 
+def test_a_picture_that_changes_while_it_is_encoded_is_not_kept(tmp_path: Path):
+    images = pytest.importorskip("PIL.Image")
+    from rankwell.encoders import load_image_encoder
+    from rankwell.encoders.runs import encode_images
+
+    paths = [tmp_path / "a.png", tmp_path / "b.png"]
+    for shade, path in enumerate(paths, 1):
+        images.new("L", (8, 8), 60 * shade).save(path)
+
+    def changing(batch: list[Path]) -> np.ndarray:
+        images.new("L", (8, 8), 200).save(paths[1])
+        return np.ones((len(batch), 4))
+
+    with pytest.raises(BadInput, match=r"b\.png changed while it was read"):
+        encode_images(["a", "b"], paths, load_image_encoder(changing))
+
+
 @pytest.mark.skipif(native.library is None or os.name != "posix", reason="the compiled kernel names the file, on POSIX")
 def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Path):
     script = (

@@ -128,7 +128,7 @@ def test_only_an_empty_folder_or_one_with_a_manifest_becomes_a_result(folder: Pa
 
     # With a manifest it is a result's, and what else is in it stays.
     (folder / "out" / "notes.txt").write_text("mine")
-    assert run(monkeypatch, "evaluate qrels.txt two.run -o out") == 0
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o out --overwrite") == 0
     assert (folder / "out" / "notes.txt").read_text() == "mine"
     assert run(monkeypatch, "evaluate qrels.txt two.run -o mine --overwrite") == 0
     assert (folder / "mine" / "notes.txt").read_text() == "mine"

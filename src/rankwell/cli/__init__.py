@@ -237,9 +237,9 @@ def _say(text: str, *, fold: bool = True) -> None:
 
     fold: whether a terminal gets it on lines of its width.
     """
-    from rankwell.errors import printable
+    from rankwell.errors import printable, without_credentials
 
-    text = printable(text, frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00)))))
+    text = printable(without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00)))))
     try:
         sys.stderr.write((_folded(text) if fold and sys.stderr.isatty() else text) + "\n")
         sys.stderr.flush()

@@ -1,18 +1,19 @@
 """Secrets that a text names as `${NAME}`: taken from the environment when they are used, and never shown."""
 
+import json
 import os
 import re
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus, unquote
 
-from rankwell.errors import BadUsage
+from rankwell.errors import CREDENTIALS, HIDDEN_PARAMETER, BadUsage, without_credentials
 
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[sz])|api[-_]?key|cookie")
 
-# A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
-_USER = re.compile(r"[a-z0-9+.-]+://[^:/?#@]*:(?!\d+[/?#])(?P<password>.*)@")
 # Such a value may be encoded already.
 _IN_URL = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
+_LEAST_CUT = 3
+"""A longer beginning of a secret is hidden at the end of a text."""
 
 
 class Secrets:
@@ -26,7 +27,7 @@ class Secrets:
 
         Raises BadUsage where the environment has no such variable.
         """
-        user = _USER.match(text)
+        user = re.match(CREDENTIALS, text)
 
         def _value(match: re.Match[str]) -> str:
             value = os.environ.get(match[1])
@@ -36,17 +37,36 @@ class Secrets:
             is_password = user is not None and user.start("password") <= match.start() < user.end("password")
             return quote(value, safe="") if is_password and not _IN_URL.fullmatch(value) else value
 
-        return _NAMED.sub(_value, text)
+        expanded = _NAMED.sub(_value, text)
+        return expanded if user is not None or expanded == text else self._parted(expanded)
+
+    def _parted(self, url: str) -> str:
+        """An address that came from the environment, its user and password written as a URL writes them, and hidden each.
+
+        What others would part at the first slash or @ would appear in their messages.
+        """
+        found = re.match(CREDENTIALS, url)
+        if found is None:
+            return url
+        user, password = (each if _IN_URL.fullmatch(each) else quote(each, safe="") for each in found.group("user", "password"))
+        for part in (found["password"], password):
+            self.hide(part, "${…}")
+        return f"{found['scheme']}{user}:{password}@{url[found.end() :]}"
 
     def hide(self, value: str, name: str) -> None:
-        """Shows the name wherever a message has the value, or the value as a URL writes it."""
-        self._names |= {form: name for form in (value, quote(value, safe="")) if form}
+        """Shows the name wherever a message has the value, or the value as URLs, forms, JSON and Python write it."""
+        forms = (value, quote(value, safe=""), quote(value), quote_plus(value), unquote(value))
+        written = (json.dumps(value)[1:-1], repr(value)[1:-1])
+        self._names |= {form: name for form in (*forms, *written) if form}
 
     def redact(self, text: str) -> str:
-        """The text with the name in place of each value, the longest first."""
+        """The text with the name in place of each value, the longest first, also of one that the end of the text cuts."""
         for value in sorted(self._names, key=len, reverse=True):
             text = text.replace(value, self._names[value])
-        return text
+        for value in self._names:
+            cut = next((size for size in range(len(value) - 1, _LEAST_CUT, -1) if text.endswith(value[:size])), 0)
+            text = text[: len(text) - cut] + self._names[value] if cut else text
+        return without_credentials(text)
 
     def __bool__(self) -> bool:
         return bool(self._names)
@@ -56,10 +76,9 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
     """Raises BadUsage where a setting that is a secret, also by its name, or the password in a URL, is written out; not shown."""
     if (secret or _SENSITIVE.search(name)) and text and not _NAMED.search(text):
         raise BadUsage(f"{name} is written out; name a variable of the environment instead, as in ${{{_variable(name)}}}.")
-    user = re.match(_USER, text)
-    values = [user["password"]] if user else []
-    values += [value for key, value in re.findall(r"[?&]([^=&]+)=([^&#]*)", text) if "://" in text and _SENSITIVE.search(key)]
-    if any(value and not _NAMED.fullmatch(value) for value in values):
+    user = re.match(CREDENTIALS, text)
+    is_written = user is not None and bool(user["password"]) and not _NAMED.fullmatch(user["password"])
+    if is_written or ("://" in text and re.search(HIDDEN_PARAMETER, text)):
         scheme = text.partition("://")[0]
         raise BadUsage(f"{scheme}://…: the URL has a password in it; name a variable of the environment, as in ${{PASSWORD}}.")
 

@@ -94,13 +94,20 @@ def encode_images(
 def digests(paths: Sequence[Path]) -> list[str]:
     """The SHA-256 of every file, empty where it cannot be read."""
 
-    def _digest(path: Path) -> str:
+    def _source(path: Path) -> Source | None:
         try:
-            return Source(path).digest()
+            return Source(path)
+        except (BadInput, OSError):
+            return None
+
+    def _digest(source: Source | None) -> str:
+        try:
+            return "" if source is None else source.digest()
         except (BadInput, OSError):
             return ""
 
-    return in_threads(_digest, paths)
+    # In this thread, which knows the block of `reading`.
+    return in_threads(_digest, [_source(path) for path in paths])
 
 
 def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:

@@ -51,6 +51,9 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     Raises UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a server does not answer.
     """
     given = dict(options or {})
+    if isinstance(spec, str):
+        refuse_literal("", spec)
+        refuse_literal("", spec.partition(":")[2])
     family, target, address = _resolve(spec, given)
     if address:
         if "url" not in {each.name for each in family.connect}:

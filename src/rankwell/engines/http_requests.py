@@ -1,5 +1,6 @@
 """Any search server that answers JSON over HTTP: a TOML file says what to send, and where ids, scores and time are."""
 
+import base64
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -8,7 +9,7 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from rankwell.core.catalogue import suggest
 from rankwell.core.secrets import refuse_literal
@@ -124,15 +125,21 @@ class _HttpEngine(Engine):
             self.opening = replace(opening, shown={**opening.shown, "url": written})
         if not self.url:
             raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
-        try:
-            password = urlsplit(self.url).password
-        except ValueError:  # the client refuses it
-            password = None
-        if password:
-            self._secrets.hide(password, "${…}")
+        self._hide_password()
         self.headers = {key: opening.secrets.expand(value) for key, value in self.request["headers"].items()}
         if opening.connect["authorization"]:
             self.headers["Authorization"] = opening.connect["authorization"]
+
+    def _hide_password(self) -> None:
+        """Keeps the password of the address out of messages, also as the header in which it is sent."""
+        try:
+            where = urlsplit(self.url)
+        except ValueError:  # the client refuses it
+            return
+        if where.password:
+            self._secrets.hide(where.password, "${…}")
+            pair = f"{unquote(where.username or '')}:{unquote(where.password)}"
+            self._secrets.hide(base64.b64encode(pair.encode()).decode("ascii"), "${…}")
 
     def client(self) -> HttpClient:
         """A connection of its own."""

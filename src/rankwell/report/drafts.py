@@ -171,13 +171,13 @@ def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mappi
     old, new = _identity(before), _identity(after)
     other = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     if other:
-        there, now = (printable(each.get(other[0], "none"))[:80] for each in (old, new))
+        there, now = (_shown(other[0], each.get(other[0], "none")) for each in (old, new))
         what = f"{directory} holds other results ({other[0]}: {there} there, {now} now)"
         raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
 
 
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """What the same command writes again, whatever its inputs hold: their places, the runs, the measures and the settings."""
+    """The part that the same command writes again, whatever its inputs hold: their places, runs, measures and settings."""
     rules: Mapping[str, Any] = manifest.get("rules") or {}
     inputs: Mapping[str, Any] = manifest.get("inputs") or {}
     files = {f"input {name}": _place(each.get("file", "")) for name, each in inputs.items() if isinstance(each, Mapping)}
@@ -185,6 +185,11 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
     settings = {name: str(each) for name, each in rules.items() if name != "version" and isinstance(each, str | int | float)}
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
+
+
+def _shown(name: str, value: str) -> str:
+    is_here = name.startswith("input ") and Path.cwd() in Path(value).parents
+    return printable(os.path.relpath(value) if is_here else value)[:80]
 
 
 def _place(name: str) -> str:

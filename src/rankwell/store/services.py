@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra
 
 _SECONDS, _MOST_SECONDS = 30, 3600
 _SMALL = 8 << 20
@@ -80,7 +80,7 @@ def service_of(url: str) -> tuple[Service, str]:
     """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one, MissingExtra without a library."""
     scheme, _, rest = url.partition("://")
     bucket, _, key = rest.partition("/")
-    if scheme != "hf" and ("@" in bucket or "?" in rest):
+    if re.match(CREDENTIALS, url) or (scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in rest)):
         raise BadUsage(f"an address of {scheme}:// has a user or a query; credentials come from the environment, leave them out.")
     if scheme == "hf":
         return _hub(), rest

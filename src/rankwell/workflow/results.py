@@ -100,7 +100,7 @@ def save(result: Results, directory: str | Path, *, overwrite: bool = False, cha
 
     The lists of single queries, `details.parquet` of `-o`, are in it after `details=True`.
     Raises BadUsage for a folder with files that are not of earlier results, and for one that cannot be written; without
-    `overwrite`, for results that were changed.
+    `overwrite`, for results that were changed, and for those of other inputs, runs, measures or settings.
     """
     folder = Path(directory)
     refuse_file_name(folder)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
-from rankwell.core.options import MeasureNames, Option, takes_options, with_options
+from rankwell.core.options import MeasureNames, Option, may_overwrite, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
@@ -38,10 +38,10 @@ from rankwell.experiments.runner.tables import (
     side_by_side,
     values_shown,
 )
-from rankwell.io.result_folder import digest_of
+from rankwell.io.result_folder import digest_of, read_manifest
 from rankwell.parts.execution import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
-from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
+from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_other_result, refuse_unclaimed
 from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
@@ -240,7 +240,7 @@ def evaluate_bench(
     shown = _shown(found, options)
     parts = options.parts
     with holding(folder):
-        _refuse_output(folder)
+        _refuse_output(found, folder)
         with chdir(found.folder):
             plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
 
@@ -287,11 +287,14 @@ def to_do(
 
 def check_output(file: str | Path, output: str | Path | None) -> None:
     """Raises BadUsage where the results of an experiment file would replace files of the user's."""
-    _refuse_output(_read(file, output)[1])
+    _refuse_output(*_read(file, output))
 
 
-def _refuse_output(folder: Path) -> None:
+def _refuse_output(experiment: Experiment, folder: Path) -> None:
     refuse_unclaimed(folder)
+    manifest = read_manifest(folder)
+    if manifest is not None and not may_overwrite() and _BENCH in manifest.content.get("inputs", {}):
+        refuse_other_result(folder, manifest.content, {"inputs": {_BENCH: {"file": Path(experiment.file).name}}})
     refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
 
 
@@ -328,7 +331,8 @@ def _write(result: BenchResults, key: str) -> None:
             below = "".join(f"\n{printable(note)}\n" for note in result.notes) if kind == "table" else ""
             write_text(path, result.render(kind) + below)
         files = {path.name: digest_of(path) for path in paths}
-        publish(result.folder, {"schema_version": 1, "inputs": {}, "version": __version__}, paths)
+        inputs = {_BENCH: {"file": Path(result.experiment.file).name}}
+        publish(result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths)
     cells: dict[str, dict[str, Any]] = {}
     for each in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
@@ -355,6 +359,7 @@ def _write(result: BenchResults, key: str) -> None:
 
 
 _RECORD_VERSION = 2
+_BENCH = "bench"
 _PLAIN = ("measure", "label", "rules", "better", "systems", "name")
 
 
