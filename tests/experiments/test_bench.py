@@ -35,7 +35,7 @@ from rankwell.report.system_table import SystemFigure, SystemTable
 
 compare = with_fields(compare_command)
 
-DRAW = charts.draw
+DRAW = charts.draw_all
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
 """The bench with the first data set alone."""
 
@@ -44,7 +44,7 @@ CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname =
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw", lambda spec: charts.Picture(b"", ""))
+        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
         yield
 
 
@@ -360,7 +360,7 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
 
 def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
-    monkeypatch.setattr("rankwell.report.charts.draw", DRAW)
+    monkeypatch.setattr("rankwell.report.charts.draw_all", DRAW)
     rankwell.bench(make_bench(tmp_path / "one", RUNS_ALONE))
     result = rankwell.bench(make_bench(tmp_path / "two", RUNS_ALONE), jobs=2)
 

@@ -26,7 +26,7 @@ Typed = Callable[..., tuple[int, str, str]]
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw", lambda spec: charts.Picture(b"", ""))
+        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
         yield
 
 

@@ -25,7 +25,7 @@ from rankwell.parts import KINDS
 from rankwell.parts.running import compute_part
 from rankwell.report import charts
 
-DRAW = charts.draw
+DRAW = charts.draw_all
 """The bench with the first data set alone."""
 
 
@@ -38,7 +38,7 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw", lambda spec: charts.Picture(b"", ""))
+        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
         yield
 
 
@@ -104,7 +104,7 @@ def test_cells_as_parts_give_the_files_of_one_process(whole: Path, tmp_path: Pat
 
 def test_processes_give_the_files_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
-    monkeypatch.setattr("rankwell.report.charts.draw", DRAW)
+    monkeypatch.setattr("rankwell.report.charts.draw_all", DRAW)
     file = make_bench(tmp_path / "inputs", RUNS_ALONE)
     rankwell.bench(file, tmp_path / "one", pages=True)
 
@@ -134,6 +134,60 @@ def test_an_array_evaluates_and_the_same_command_goes_on(whole: Path, tmp_path: 
         compute_part(tmp_path / "work", index)
     assert typed(*words)[0] == 0
     assert content(tmp_path / "parts") == content(whole.parent.parent / "one")
+
+
+def bench_with_code(folder: Path) -> Path:
+    """A bench of one cell, whose measure is code of a file beside it."""
+    folder.mkdir()
+    (folder / "qrels").write_text("q1 0 d1 1\n")
+    (folder / "run").write_text("q1 Q0 d1 1 2.0 r\n")
+    (folder / "my_measures.py").write_text("def named_by_a_bench(view):\n    return view.n_relevant(1)\n")
+    file = folder / "b.toml"
+    file.write_text(
+        "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'qrels'\nruns = 'run'\n"
+        "measure = ['./my_measures.py:named_by_a_bench']\n[[system]]\nname = 's'\n"
+    )
+    return file
+
+
+def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = bench_with_code(tmp_path / "inputs")
+    monkeypatch.chdir(tmp_path)
+    words = ("bench", file, "-o", "parts", "--executor", "array", "--work", "work")
+
+    assert f"rankwell part work --bench {file} --threads" in typed(*words)[1]
+    code, _, err = typed("part", "work", 0)
+    assert code == 2
+    assert "'./my_measures.py:named_by_a_bench' is code: the plan in work names it; repeat that file, --bench " in err
+    assert typed("part", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
+    assert typed(*words)[0] == 5
+
+    assert typed("part", "work", 0, "--bench", "inputs/b.toml")[0] == 0
+    assert typed(*words)[0] == 0
+    assert "named_by_a_bench" in (tmp_path / "parts" / "d" / "s" / "summary.csv").read_text()
+
+
+def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    np.save("base.npy", np.eye(4, dtype=np.float32))
+    typed("search", "base.npy", "base.npy", "-k", "2", "-o", "found.run", "--executor", "array", "--work", "work")
+
+    assert "the plan in work names no experiment file; leave it out." in typed("part", "work", 0, "--bench", "b.toml")[2]
+    assert typed("part", "work", 0)[0] == 0
+
+
+@pytest.mark.parametrize("executor", ["here", "processes:2"])
+def test_executors_run_the_code_that_a_bench_names_and_its_bytes_count(tmp_path: Path, executor: str):
+    file = bench_with_code(tmp_path / "inputs")
+
+    assert not rankwell.bench(file, tmp_path / "parts", executor=executor).failed
+    (file.parent / "my_measures.py").write_text("def named_by_a_bench(view):\n    return view.n_relevant(1) / 2\n")
+    again = rankwell.bench(file, tmp_path / "parts", executor=executor)
+
+    assert [each.status for each in again.cells] == ["done"]
+    assert [each.plan.why for each in again.cells] == [("input changed: my_measures.py",)]
 
 
 @pytest.mark.slow

@@ -186,7 +186,7 @@ def _encode() -> dict[str, str]:
         + " --cache kept\n"
         + images.format("colour-histogram")
         + " --cache kept --overwrite",
-        "images-callable": images.format("./goldens_vectors.py:mean") + " --normalize",
+        "images-callable": images.format("goldens_vectors:mean") + " --normalize",
         "images-table": "encode images museum/table.csv --root museum --model small-grey -o out/images.npy",
     }
     for model in ("colour-histogram", "colour-histogram:3", "small-grey", "small-grey:8x6", "colours-and-shapes"):

@@ -7,8 +7,8 @@ from tasks.retrieve import smallest
 _BASE = "retrieve sqlite-fts5 --items live/docs.tsv --queries live/asked.tsv"
 _OWN = "--queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1"
 CASES = {
-    "retrieve/function": f"retrieve ./live_engine.py:search {_OWN} -o out",
-    "retrieve/sweep": f"retrieve ./live_engine.py:FAMILY {_OWN} --items live/docs.tsv --build shape=wide --sweep depth=1,2 -f md",
+    "retrieve/function": f"retrieve live_engine:search {_OWN} -o out",
+    "retrieve/sweep": f"retrieve live_engine:FAMILY {_OWN} --items live/docs.tsv --build shape=wide --sweep depth=1,2 -f md",
     "retrieve/bench": "bench live/bench.toml -o out",
     "retrieve/no-queries": "retrieve sqlite-fts5 --items live/docs.tsv",
     "retrieve/unknown-engine": "retrieve sqlite-fts --items live/docs.tsv --queries live/asked.tsv",
@@ -24,7 +24,7 @@ CASES = {
     "retrieve/requests": f"{_BASE} --most-requests 3 --most-seconds 60 --allow-failures 1",
     "retrieve/recall": f"{_BASE} --recall 2 --cost p99 --truth none --intervals t --seed 3",
     "retrieve/filter": f"{_BASE} --filter colour --duplicates first",
-    "retrieve/encoder": "retrieve ./live_engine.py:near --items live/words.tsv --queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1 --encoder tfidf-svd:2 -o out",
+    "retrieve/encoder": "retrieve live_engine:near --items live/words.tsv --queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1 --encoder tfidf-svd:2 -o out",
     "retrieve/needless-encoder": f"{_BASE} --encoder tfidf-svd:2",
     "retrieve/collapse": f"{_BASE} --collapse document -o out --overwrite",
 }
@@ -83,13 +83,13 @@ warm-up = 1
 
 [[system]]
 name = "own"
-engine = "./live_engine.py:FAMILY"
+engine = "live_engine:FAMILY"
 build = { shape = "wide" }
 sweep = { depth = [1, 2] }
 
 [[system]]
 name = "function"
-engine = "./live_engine.py:search"
+engine = "live_engine:search"
 """
 
 

@@ -36,8 +36,8 @@ CASES = {
     "study/plan": "study plan begun/study --difference 0.1\nstudy plan begun/study -f json\nstudy plan judged/study",
     "study/agreement": "study agreement judged/study --gold judged/gold.qrels --level 0.9",
     "study/estimate-model": f"{_POOL} -o out\nstudy estimate out --model m",
-    "study/model-judge": "study model-judge judged/study --callable ./model.py:grade --model m --at-most 0\n"
-    "study model-judge judged/study --callable ./model.py:grade --model m --at-most 0 -f json",
+    "study/model-judge": "study model-judge judged/study --callable model:grade --model m --at-most 0\n"
+    "study model-judge judged/study --callable model:grade --model m --at-most 0 -f json",
     "study/model-judge-key": "study model-judge judged/study --url http://127.0.0.1:9/v1 --model m --key '${NO_SUCH_KEY}' "
     "--prompt judged/prompt.txt --parameter temperature=0.5 --parameter max_tokens=9 --longest 99 --timeout 1 --attempts 1 --jobs 2",
     "study/agreement-json": "study agreement judged/study -f json",
@@ -54,7 +54,7 @@ def write(folder: Path) -> None:
         rows = zip(("d1", "d2"), grades, (1, 2), strict=True)
         lines = [JournalLine(_THEN, judge, "q1", item, grade, "", "", 4.5, place) for item, grade, place in rows]
         append_lines(read_study(study), lines)
-    parameters = {"callable": "./model.py:grade", "longest": 20_000}
+    parameters = {"callable": "model:grade", "longest": 20_000}
     for item, grade in (("d1", 3), ("d2", 1)):
         text, head = str(grade), ("q1", item, "grade")
         append_reply(

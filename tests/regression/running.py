@@ -158,6 +158,8 @@ def _surroundings(folder: Path) -> Generator[None]:
     before, here, path = {name: os.environ.get(name) for name in fixed}, Path.cwd(), list(sys.path)
     os.environ.update(fixed)
     os.chdir(folder)
+    # Code of the cases is found as that of installed packages is.
+    sys.path += [str(each) for each in (folder, folder / "answers")]
     try:
         with specifications():
             yield

@@ -266,7 +266,7 @@ retriever_k = 3
 
 [[system]]
 name = "mine"
-call = "./goldens_system.py:run"
+call = "goldens_system:run"
 
 [system.parameters]
 top = [1, 2]
@@ -296,7 +296,7 @@ convention = "piaf-article"
 k = [1]
 retriever_k = 3
 [systems.mine]
-call = "./goldens_system.py:run"
+call = "goldens_system:run"
 parameters = { top = [1, 2] }
 [chart]
 measures = ["reader_top1_f1"]

@@ -49,7 +49,7 @@ HOSTILE = [
 @pytest.fixture(autouse=True)
 def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     """The charts' script takes seconds to make, and so do pictures of charts beside the page; these tests are not about them."""
-    monkeypatch.setattr("rankwell.report.charts.draw", lambda _: charts.Picture(b"", ""))
+    monkeypatch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
     monkeypatch.setattr(document, "vega_bundle", lambda: "(() => {window.vegaEmbed = null;})();\n")
 
 

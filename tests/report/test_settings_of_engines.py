@@ -21,7 +21,7 @@ from tasks.retrieve import engines_here
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures of charts take seconds, and none is looked at here."""
-    monkeypatch.setattr("rankwell.report.charts.draw", lambda _: charts.Picture(b"", ""))
+    monkeypatch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
 
 
 def parameters(engine: str, tried: dict[str, list[Any]], choices: dict[int, list[str]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from rankwell.core.code import origin_of
 from rankwell.engines import (
     ENGINES,
     Engine,
@@ -208,7 +209,8 @@ class _ObjectEngine(Engine):
         return _ObjectSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        return {"items": self._items, "method": self.object.caller.by}
+        code = origin_of(self.opening.target)
+        return {"items": self._items, "method": self.object.caller.by} | ({"code": code} if code else {})
 
 
 class _ObjectSession(Session):

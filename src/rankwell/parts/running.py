@@ -80,11 +80,11 @@ def _code_rules(plan: Plan, code: str | None, folder: str) -> AbstractContextMan
     """The block in which a part is computed: code is loaded only where a file that may name it is the plan's."""
     planned = plan.kind_of_part.code_file(plan.options)
     if code is None:
-        advice = f"repeat that file, {flag('--bench', planned)}, where you trust it" if planned else "it is not run"
+        advice = f"repeat that file, --bench {planned}, where you trust it" if planned else "it is not run"
         return refusing_code(f"the plan in {folder} names it; {advice}")
     if planned is None or file_of_part(planned) != file_of_part(code):
         what = f"the plan in {folder} is of {planned}" if planned else f"the plan in {folder} names no experiment file"
-        raise BadUsage(f"{flag('--bench', code)}: {what}; {'name that file' if planned else 'leave it out'}.")
+        raise BadUsage(f"--bench {code}: {what}; {'name that file' if planned else 'leave it out'}.")
     return nullcontext()
 
 

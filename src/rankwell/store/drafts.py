@@ -202,9 +202,8 @@ def utf8_path(path: Path) -> Path:
     except UnicodeEncodeError as error:
         from hashlib import sha256
 
-        link = (
-            scratch() / f"{sha256(os.fsencode(path.absolute())).hexdigest()[:32]}{path.suffix if path.suffix.isascii() else ''}"
-        )
+        name = sha256(os.fsencode(path.absolute())).hexdigest()[:32]
+        link = scratch() / (name + path.suffix if path.suffix.isascii() else name)
         try:
             link.unlink(missing_ok=True)
             link.symlink_to(path.absolute())

@@ -41,11 +41,12 @@ class Picture(NamedTuple):
 
 
 def draw(spec: dict[str, Any]) -> Picture:
-    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes."""
-    return _draw([spec])[0]
+    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes. See `draw_all`."""
+    return draw_all([spec])[0]
 
 
-def _draw(specs: Iterable[dict[str, Any]]) -> list[Picture]:
+def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
+    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may have."""
     calls = [(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}), DrawingCall("vegalite_to_svg", (spec,))) for spec in specs]
     drawn: list[Any] = call_all([call for pair in calls for call in pair])
     return [Picture(png, svg) for png, svg in zip(drawn[::2], drawn[1::2], strict=True)]
@@ -55,7 +56,7 @@ def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path
     """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a warning, where they need more memory
     than this process may have."""
     try:
-        pictures = _draw(specs.values())
+        pictures = draw_all(specs.values())
     except NotDrawn as error:
         warn(error)
         return []
