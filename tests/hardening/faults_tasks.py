@@ -70,4 +70,24 @@ CLIPS = [
         before="a row of highway alone, exit 0",
     ),
 ]
-CASES = [*RAG, *CAPTIONS, *CLIPS]
+_QAS = [
+    {"id": "q1", "question": "?", "answers": [], "is_impossible": True},
+    {"id": "q2", "question": "?!", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False},
+]
+ANSWERS = [
+    Case(
+        "an answer of a blank is none to the official rule of best thresholds, unlike in evaluate-v2.0.py",
+        "answers gold.json texts.json --na-probs na.json --na-ties official",
+        text_files(
+            {
+                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "texts.json": '{"q1": " ", "q2": "b"}',
+                "na.json": '{"q1": 0.0, "q2": 0.5}',
+            }
+        ),
+        codes=(0,),
+        shows=r"best_exact +Best\(.*\) .* 50\.00",
+        before="best_exact 100.00, exit 0",
+    )
+]
+CASES = [*RAG, *CAPTIONS, *CLIPS, *ANSWERS]
