@@ -1,6 +1,10 @@
 """Cases of tasks with rules of their own: contexts by their texts, keywords, and score matrices."""
 
 import json
+import pickle
+from pathlib import Path
+
+import numpy as np
 
 from hardening.cases import Case, Write, text_files
 
@@ -77,7 +81,7 @@ _QAS = [
 ANSWERS = [
     Case(
         "an answer of a blank is none to the official rule of best thresholds, unlike in evaluate-v2.0.py",
-        "answers gold.json texts.json --na-probs na.json --na-ties official",
+        "answers gold.json texts.json --na-probs na.json --na-ties official -f json",
         text_files(
             {
                 "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
@@ -86,8 +90,37 @@ ANSWERS = [
             }
         ),
         codes=(0,),
-        shows=r"best_exact +Best\(.*\) .* 50\.00",
+        shows=r'"label": "best_exact", "mean": 50\.0,',
         before="best_exact 100.00, exit 0",
     )
 ]
-CASES = [*RAG, *CAPTIONS, *CLIPS, *ANSWERS]
+
+
+def _saved(name: str) -> Write:
+    """Scores, and positives as Python or NumPy saves them."""
+
+    def _write(folder: Path) -> None:
+        np.save(folder / "scores.npy", np.eye(2))
+        positives = [[0], [1]]
+        if name.endswith("npy"):
+            np.save(folder / name, np.array(positives))
+        else:
+            (folder / name).write_bytes(pickle.dumps(positives))
+
+    return _write
+
+
+POSITIVES = [
+    Case(
+        f"positives in {name} lead from one message to another",
+        f"captions scores.npy --positives {name}",
+        _saved(name),
+        shows=rf"{name}: a {what}.*a JSON list with the items of each row, json\.dump",
+        before=before,
+    )
+    for name, what, before in (
+        ("p.pkl", "Python pickle", "is a Python pickle; save it as JSON, CSV or Parquet, arrays with numpy.save; exit 2"),
+        ("p.npy", "NumPy array", "a zero byte, so this is not a text file; name a file in a known format; exit 2"),
+    )
+]
+CASES = [*RAG, *CAPTIONS, *CLIPS, *ANSWERS, *POSITIVES]
