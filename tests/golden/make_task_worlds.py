@@ -237,7 +237,7 @@ def chunking_evaluation(folder: Path) -> Callable[[Any], Values]:
     """The figures of the question; None for those at a cut-off at which the code divides by 0."""
     import pandas as pd
 
-    evaluation = make_rag._evaluation(str(folder / "base_evaluation.py"))
+    evaluation = make_rag.source_evaluation(str(folder / "base_evaluation.py"))
 
     def _values(world: Any) -> Values:
         evaluation.questions_df = pd.DataFrame(world["questions"])

@@ -92,7 +92,20 @@ ANSWERS = [
         codes=(0,),
         shows=r'"label": "best_exact", "mean": 50\.0,',
         before="best_exact 100.00, exit 0",
-    )
+    ),
+    Case(
+        "answers whose ranks and scores say two orders are ordered by rank without a word",
+        "answers gold.json ranked.csv -c squad2",
+        text_files(
+            {
+                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "ranked.csv": "id,text,rank,score\nq2,a,1,0.1\nq2,b,2,0.9\n",
+            }
+        ),
+        codes=(0,),
+        shows="the scores of 1 question do not fall with their ranks; the ranks order the answers",
+        before="exact 0.00 by the ranks, exit 0, no word",
+    ),
 ]
 
 
