@@ -180,7 +180,7 @@ PEERS: tuple[Peer, ...] = (
     Peer(
         ("ragas==0.4.0", "rapidfuzz==3.14.3", "langchain-community==0.3.31"),
         "make_rag:ragas",
-        _drawn("make_rag", "contexts"),
+        lambda rng: _drawn(*rng.choice((("make_rag", "contexts"), ("task_worlds", "ragas"))))(rng),
         contexts,
     ),
     Peer(

@@ -49,7 +49,7 @@ def chunks(rng: random.Random) -> dict[str, Any]:
 
 
 @cache
-def _evaluation(path: str) -> Any:
+def source_evaluation(path: str) -> Any:
     """The evaluation of a source file, whose imports of a vector store are not needed for its figures."""
     for name in ("chromadb", "chromadb.utils", "chromadb.utils.embedding_functions", "chunking_evaluation"):
         sys.modules[name] = ModuleType(name)
@@ -71,7 +71,7 @@ def chunking_evaluation(case: dict[str, Any], path: str = "") -> dict[str, list[
     if not path:
         listed = files("chunking_evaluation") or ()
         path = str(next(each.locate() for each in listed if each.name == "base_evaluation.py"))
-    evaluation, found, rows = _evaluation(path), case["retrieved"], case["questions"]
+    evaluation, found, rows = source_evaluation(path), case["retrieved"], case["questions"]
     evaluation.questions_df = pd.DataFrame(rows)
     omega, counts = evaluation._full_precision_score(case["every"])
     figures = {"precision_omega": omega}

@@ -1,6 +1,10 @@
 """Cases of tasks with rules of their own: contexts by their texts, keywords, and score matrices."""
 
 import json
+import pickle
+from pathlib import Path
+
+import numpy as np
 
 from hardening.cases import Case, Write, text_files
 
@@ -70,4 +74,66 @@ CLIPS = [
         before="a row of highway alone, exit 0",
     ),
 ]
-CASES = [*RAG, *CAPTIONS, *CLIPS]
+_QAS = [
+    {"id": "q1", "question": "?", "answers": [], "is_impossible": True},
+    {"id": "q2", "question": "?!", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False},
+]
+ANSWERS = [
+    Case(
+        "an answer of a blank is none to the official rule of best thresholds, unlike in evaluate-v2.0.py",
+        "answers gold.json texts.json --na-probs na.json --na-ties official -f json",
+        text_files(
+            {
+                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "texts.json": '{"q1": " ", "q2": "b"}',
+                "na.json": '{"q1": 0.0, "q2": 0.5}',
+            }
+        ),
+        codes=(0,),
+        shows=r'"label": "best_exact", "mean": 50\.0,',
+        before="best_exact 100.00, exit 0",
+    ),
+    Case(
+        "answers whose ranks and scores say two orders are ordered by rank without a word",
+        "answers gold.json ranked.csv -c squad2",
+        text_files(
+            {
+                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "ranked.csv": "id,text,rank,score\nq2,a,1,0.1\nq2,b,2,0.9\n",
+            }
+        ),
+        codes=(0,),
+        shows="the scores of 1 question do not fall with their ranks; the ranks order the answers",
+        before="exact 0.00 by the ranks, exit 0, no word",
+    ),
+]
+
+
+def _saved(name: str) -> Write:
+    """Scores, and positives as Python or NumPy saves them."""
+
+    def _write(folder: Path) -> None:
+        np.save(folder / "scores.npy", np.eye(2))
+        positives = [[0], [1]]
+        if name.endswith("npy"):
+            np.save(folder / name, np.array(positives))
+        else:
+            (folder / name).write_bytes(pickle.dumps(positives))
+
+    return _write
+
+
+POSITIVES = [
+    Case(
+        f"positives in {name} lead from one message to another",
+        f"captions scores.npy --positives {name}",
+        _saved(name),
+        shows=rf"{name}: a {what}.*a JSON list with the items of each row, json\.dump",
+        before=before,
+    )
+    for name, what, before in (
+        ("p.pkl", "Python pickle", "is a Python pickle; save it as JSON, CSV or Parquet, arrays with numpy.save; exit 2"),
+        ("p.npy", "NumPy array", "a zero byte, so this is not a text file; name a file in a known format; exit 2"),
+    )
+]
+CASES = [*RAG, *CAPTIONS, *CLIPS, *ANSWERS, *POSITIVES]

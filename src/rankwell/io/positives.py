@@ -17,6 +17,7 @@ from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.files import find_judgments
 from rankwell.store import Source, decode_id, naming
+from rankwell.store.heads import Head
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
 _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
@@ -58,12 +59,27 @@ def read_positives(place: Any, sides: Sides) -> Positives:
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
         source = Source(place)
         with naming(source.name):
+            _refuse_objects(source)
             pairs = _pairs(source, sides)
             if pairs is not None:
                 return pairs
             thing = _loaded(source)
             return _of_judgments(find_judgments(place).table, sides) if thing is None else _of(thing, sides)
     return _of(place, sides)
+
+
+_PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+
+
+def _refuse_objects(source: Source) -> None:
+    """Raises BadInput for an array or a pickle, with the one form that holds lists of any length."""
+    head = source.head(6)
+    what = "a NumPy array" if head == MAGIC else "a Python pickle, which is never opened" if head.startswith(_PICKLES) else ""
+    if what:
+        raise BadInput(
+            f"{what}; positives are a JSON list with the items of each row, json.dump([[0], [1, 4]], file), of an array "
+            "json.dump([list(map(int, each)) for each in array], file)."
+        )
 
 
 def read_mask(place: Any, n: int) -> Ints:
@@ -94,6 +110,7 @@ def _mask(source: Source) -> Any:
         if source.head(6) == MAGIC:
             with source.open() as stream:
                 return read_only_npy(stream)
+        Head.of(source).refuse_foreign()
         listed = read_json(source, "an .npy array or a JSON list of 0 and 1")
         try:
             return np.array(listed, dtype=np.float64)

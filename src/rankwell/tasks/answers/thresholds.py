@@ -138,7 +138,11 @@ def search_thresholds(
         rows = rows[np.argsort([place.get(pairs.queries[row], len(place)) for row in rows.tolist()], kind="stable")]
     some = pairs.take(rows)
     answerable, numbers = ~some.impossible, some.no_answer
-    blank = reader.silent[rows]
+    # The official script takes an answer of blanks alone for an answer, though its normal form is none.
+    starts = some.offsets[:-1].tolist()
+    blank = np.array(
+        [listed == 0 or not some.texts[row] for row, listed in zip(starts, np.diff(some.offsets).tolist(), strict=True)]
+    )
     found: list[MeasureThreshold] = []
     for each in chosen:
         scores = over_all_questions(each.measure).with_parameters(na_threshold=None)(some)

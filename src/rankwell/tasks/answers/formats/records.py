@@ -3,10 +3,11 @@
 import json
 import math
 from itertools import pairwise
+from operator import lt
 from pathlib import Path
 from typing import Any
 
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
@@ -128,7 +129,8 @@ def _write_ranked(predictions: Predictions, path: Path) -> None:
 def read_ranked(content: Content, rows: AnswerRows) -> None:
     """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that there is no answer.
 
-    Without ranks the scores of a question's answers order them, the highest first, and without scores the lines do, with a note.
+    Ranks order the answers, whatever their scores, which a note says where these do not fall. Without ranks the scores of a
+    question's answers order them, the highest first, and without scores the lines do, with a note.
     A line of an `id` alone, or with `rank` null, is that of a question to which nothing, not even that, was answered. `no_answer`
     may stand in any line of a question. Raises BadInput for a rank that appears twice and for a line that lacks `text`.
     """
@@ -154,6 +156,9 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
             rows.answer_of(record)
         if name in odds:
             rows.no_answer(odds[name])
+    if rows.n_climbing:
+        what = f"{content.name}: the scores of {count_of(rows.n_climbing, 'question')} do not fall with their ranks"
+        rows.said.append(f"{what}; the ranks order the answers (leave them out for the scores)")
     for what, n in rows.unranked.items():
         rows.said.append(f"{content.name}: {n} questions have several answers without ranks, which are taken by {what}")
 
@@ -177,7 +182,10 @@ def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) ->
     if -1 in ranks and len(ranks) > 1:
         raise content.wrong((*ranks[-1].where, "rank"), MISSING, f"a rank, as other answers to {name!r} have")
     if -1 not in ranks or len(answers) == 1:
-        return [record for _, record in sorted(answers, key=lambda each: each[0])]
+        ordered = [record for _, record in sorted(answers, key=lambda each: each[0])]
+        scores = [record.number("score") for record in ordered]
+        rows.n_climbing += any(map(lt, scores, scores[1:]))
+        return ordered
     records = [record for _, record in answers]
     scores = [record.number("score") for record in records]
     known = [not math.isnan(score) for score in scores]

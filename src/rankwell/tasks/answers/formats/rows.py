@@ -212,11 +212,14 @@ class QuestionRows(EntryRows):
 
 
 class AnswerRows(EntryRows):
-    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines order, by what does."""
+    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines order, by what does.
+
+    n_climbing: questions whose scores do not fall with the ranks of their answers.
+    """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
-        self._no_answer, self.unranked = dict[int, float](), Counter[str]()
+        self._no_answer, self.unranked, self.n_climbing = dict[int, float](), Counter[str](), 0
 
     def answer(
         self, text: str | None, *, document: str | None = None, start: int = -1, end: int = -1, score: float = math.nan
