@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
@@ -253,11 +255,14 @@ class _RunEvaluation:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
         view, hits, rule = run.view, place.hits, self.rules.no_relevant
         bare = view.n_relevant(self._lowest) == 0
+        # Queries that the judgments name without an item are in none of them.
+        judged = np.diff(view.judged_offsets) > 0
+        considered = {"truth": None, "run": view.present, "both": view.present & judged}
         counted = counted_queries(
             view.queries,
             bare,
             rule,
-            considered=None if self.rules.queries == "truth" else view.present,
+            considered=considered[self.rules.queries],
             refuse=lambda query, _: (
                 f"query {query!r} has nothing relevant; leave it out, or choose {flag('--no-relevant', 'empty')} or skip."
             ),
