@@ -1,11 +1,11 @@
-"""What rankwell gives for the worlds of tests/golden/make_conventions.py, by the names of each library there."""
+"""Rankwell's values for the cases of tests/golden/make_conventions.py, by the names of each library there."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-World = dict[str, Any]
+Case = dict[str, Any]
 Values = dict[str, list[float]]
 
 
@@ -13,19 +13,19 @@ def _made() -> Any:
     return import_module("make_conventions")
 
 
-def _judged(world: World) -> dict[str, dict[str, int]]:
-    return _made().whole(_made().survivable(world["judgments"]))
+def _judged(case: Case) -> dict[str, dict[str, int]]:
+    return _made().whole(_made().survivable(case["judgments"]))
 
 
-def pytrec_eval(worlds: Sequence[World]) -> Values:
+def pytrec_eval(cases: Sequence[Case]) -> Values:
     """The drop-in for pytrec_eval."""
     from rankwell.compat.pytrec_eval import RelevanceEvaluator, supported_measures
 
     rows: list[Mapping[str, float]] = []
-    for world in worlds:
-        options = {"relevance_level": world["level"], "judged_docs_only_flag": world["judged_only"]}
-        evaluator = RelevanceEvaluator(_judged(world), supported_measures, **options)
-        run = {query: listed for query, listed in world["run"].items() if listed}
+    for case in cases:
+        options = {"relevance_level": case["level"], "judged_docs_only_flag": case["judged_only"]}
+        evaluator = RelevanceEvaluator(_judged(case), supported_measures, **options)
+        run = {query: listed for query, listed in case["run"].items() if listed}
         rows += [values for _, values in sorted(evaluator.evaluate(run).items())]
     return {name: values for name, values in _made().collected(iter(rows)).items() if name not in ("runid", "relstring")}
 
@@ -43,15 +43,15 @@ def _means(judgments: Any, run: Any, words: Iterable[str], **rules: Any) -> dict
     return {name: math.nan if found[name] is None else float(found[name]) for name in names}
 
 
-def beir(worlds: Sequence[World]) -> Values:
+def beir(cases: Sequence[Case]) -> Values:
     """The convention beir; its further words with the choices that docs/guides/migrate-from-beir.md gives for them."""
     rows: list[dict[str, float]] = []
-    for world in worlds:
-        judgments, run = _judged(world), world["run"]
+    for case in cases:
+        judgments, run = _judged(case), case["run"]
         names = _made().beir_names()
         means = dict.fromkeys(names, math.nan) | _means(judgments, run, names[:16], convention="beir")
         known = [query for query in run if query in judgments]
-        if not math.isnan(means[names[0]]) and _made().is_plain(world):
+        if not math.isnan(means[names[0]]) and _made().is_plain(case):
             all_relevant = all(any(grade > 0 for grade in judgments[query].values()) for query in known)
             further = names[16:] if all_relevant else names[16:24]
             means |= _means(judgments, run, further, convention="beir", ties="input", queries="truth")
@@ -59,21 +59,21 @@ def beir(worlds: Sequence[World]) -> Values:
     return _made().collected(iter(rows))
 
 
-def mteb(worlds: Sequence[World]) -> Values:
+def mteb(cases: Sequence[Case]) -> Values:
     """The convention mteb."""
     words = ("ndcg", "map", "recall", "precision", "mrr", "hit_rate")
     names = [f"{word}_at_{k}" for word in words for k in _made().KS]
     rows: list[dict[str, float]] = []
-    for world in worlds:
-        means = _means(_judged(world), world["run"], names, convention="mteb", exclude_self=world["judged_only"])
-        rows.append({name: means[name] if _made().is_plain(world) or "mrr" not in name else math.nan for name in names})
+    for case in cases:
+        means = _means(_judged(case), case["run"], names, convention="mteb", exclude_self=case["judged_only"])
+        rows.append({name: means[name] if _made().is_plain(case) or "mrr" not in name else math.nan for name in names})
     return _made().collected(iter(rows))
 
 
-def sentence_transformers(worlds: Sequence[World]) -> Values:
+def sentence_transformers(cases: Sequence[Case]) -> Values:
     """The convention st."""
     names = [f"{word}@{k}" for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map") for k in _made().KS]
-    return _made().collected(_means(world["judgments"], world["run"], names, convention="st") for world in worlds)
+    return _made().collected(_means(case["judgments"], case["run"], names, convention="st") for case in cases)
 
 
 def _per_query(lists: Sequence[tuple[dict[str, float], dict[str, float]]], words: Mapping[str, str], **rules: Any) -> Values:
@@ -88,11 +88,11 @@ def _per_query(lists: Sequence[tuple[dict[str, float], dict[str, float]]], words
     return {name: [columns[word][query] for query in names] for name, word in words.items()}
 
 
-def ranx(worlds: Sequence[World]) -> Values:
+def ranx(cases: Sequence[Case]) -> Values:
     """The convention ranx."""
     made = _made()
     lists = [
-        (made.whole({"q": graded})["q"], listed) for each in map(made.untied, worlds) for _, graded, listed in made.pairs(each)
+        (made.whole({"q": graded})["q"], listed) for each in map(made.untied, cases) for _, graded, listed in made.pairs(each)
     ]
     words = {name: name for name in made.RANX if "-l" not in name}
     words |= {"precision@3-l2": "P(rel=2)@3", "recall@10-l2": "R(rel=2)@10", "rbp.80": "rbp.80"}
@@ -107,24 +107,24 @@ def _has_bpref(graded: Mapping[str, float], listed: Mapping[str, float]) -> bool
     return len(relevant) < len(graded) or not relevant & listed.keys()
 
 
-def torchmetrics(worlds: Sequence[World]) -> Values:
+def torchmetrics(cases: Sequence[Case]) -> Values:
     """The measures of torchmetrics' retrieval."""
     made = _made()
     lists = [
         (made.candidates(graded, listed), listed)
-        for each in map(made.positive, worlds)
+        for each in map(made.positive, cases)
         for _, graded, listed in made.pairs(each, relevant=True)
     ]
-    lists = [({item: int(grade) for item, grade in grades.items()}, listed) for grades, listed in lists]
+    lists = [({item: float(int(grade)) for item, grade in grades.items()}, listed) for grades, listed in lists]
     words = {f"{word}@{k}": measure.format(k=k) for word, measure in made.TORCHMETRICS.items() for k in made.KS}
     return _per_query(lists, words | {"r_precision": "Rprec"})
 
 
-def scikit_learn(worlds: Sequence[World]) -> Values:
+def scikit_learn(cases: Sequence[Case]) -> Values:
     """nDCG and DCG with tied items at their expected value."""
     made = _made()
     lists = [
-        (made.candidates(graded, listed), listed) for each in worlds for _, graded, listed in made.pairs(each) if len(listed) > 1
+        (made.candidates(graded, listed), listed) for each in cases for _, graded, listed in made.pairs(each) if len(listed) > 1
     ]
     names = [f"{word}@{k}" for word in ("nDCG", "DCG") for k in made.KS]
     return _per_query(lists, {name: name for name in names}, ties="expected")

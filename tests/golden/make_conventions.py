@@ -90,7 +90,7 @@ def pairs(
     """The queries of both sides with a list and judgments, or with something relevant."""
     for query, graded in sorted(each["judgments"].items()):
         listed = each["run"].get(query)
-        if listed and (graded or not judged) and (not relevant or any(grade >= 1 for grade in graded.values())):
+        if listed and graded and (not relevant or any(grade >= 1 for grade in graded.values())):
             yield query, graded, listed
 
 
@@ -164,7 +164,7 @@ def mteb(worlds: list[World]) -> Values:
     from mteb._evaluators.retrieval_evaluator import RetrievalEvaluator
     from mteb.abstasks.retrieval import _filter_queries_without_positives as kept
 
-    names = [f"{word}_at_{k}" for word in ("ndcg", "map", "recall", "precision", "mrr", "hit_rate") for k in KS]
+    names = [f"{word}_at_{k}" for word in _MTEB.values() for k in KS]
 
     def _means(each: World) -> dict[str, float]:
         from datasets import Dataset
@@ -185,9 +185,12 @@ def mteb(worlds: list[World]) -> Values:
     return collected(map(_means, worlds))
 
 
+_MTEB = {"NDCG": "ndcg", "MAP": "map", "Recall": "recall", "P": "precision", "MRR": "mrr", "HitRate": "hit_rate"}
+
+
 def _mteb_name(name: str) -> str:
     word, _, k = name.partition("@")
-    return f"{ {'NDCG': 'ndcg', 'MAP': 'map', 'Recall': 'recall', 'P': 'precision', 'MRR': 'mrr', 'HitRate': 'hit_rate'}[word] }_at_{k}"
+    return f"{_MTEB[word]}_at_{k}"
 
 
 def sentence_transformers(worlds: list[World]) -> Values:
@@ -197,34 +200,31 @@ def sentence_transformers(worlds: list[World]) -> Values:
     def _figures(each: World) -> dict[str, float]:
         relevant = {query: {item for item, grade in graded.items() if grade >= 1} for query, graded in each["judgments"].items()}
         ks = list(KS)
-        options = {f"{name}_at_k": ks for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")}
+        options: dict[str, Any] = {f"{name}_at_k": ks for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")}
         evaluator = InformationRetrievalEvaluator(dict.fromkeys(relevant, ""), {"d1": ""}, relevant, **options)
-        lists = [
+        lists: list[Any] = [
             [{"corpus_id": item, "score": score} for item, score in each["run"].get(query, {}).items()]
             for query in evaluator.queries_ids
         ]
         names = [f"{word}@{k}" for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map") for k in KS]
         if not lists or not each["run"].keys() & each["judgments"].keys():  # where rankwell has nothing to evaluate
             return dict.fromkeys(names, math.nan)
-        found = evaluator.compute_metrics(lists)
+        found: Any = evaluator.compute_metrics(lists)
         return {f"{word.removesuffix('@k')}@{k}": value for word, values in found.items() for k, value in values.items()}
 
     return collected(map(_figures, worlds))
 
 
-RANX = tuple(f"{word}@{k}" for word in ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "ndcg") for k in KS)
-RANX += ("r-precision", "bpref", "rbp.80", "ndcg_burges@3", "dcg@3", "dcg_burges@10", "precision@3-l2", "recall@10-l2")
+RANX = (
+    *(f"{word}@{k}" for word in ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "ndcg") for k in KS),
+    *("r-precision", "bpref", "rbp.80", "ndcg_burges@3", "dcg@3", "dcg_burges@10", "precision@3-l2", "recall@10-l2"),
+)
 
 
 def untied(each: World) -> World:
     """The world with scores that no two items of a query share."""
-    run = {
-        query: {item: score + place for place, (item, score) in enumerate(listed.items())}
-        for query, listed in each["run"].items()
-    }
-    return each | {
-        "run": {query: listed if len(set(listed.values())) == len(listed) else _apart(listed) for query, listed in run.items()}
-    }
+    lists = {query: listed if len({*listed.values()}) == len(listed) else _apart(listed) for query, listed in each["run"].items()}
+    return each | {"run": lists}
 
 
 def _apart(listed: dict[str, float]) -> dict[str, float]:
@@ -246,7 +246,7 @@ def ranx(worlds: list[World]) -> Values:
 
 
 def positive(each: World) -> World:
-    """The world with scores from 1 up that no two items of a query share: to torchmetrics what scores 0 or less is not relevant."""
+    """The world with scores from 1 up, none of them twice: to torchmetrics an item that scores 0 or less is not relevant."""
     return each | {"run": {query: _apart(listed) for query, listed in each["run"].items()}}
 
 

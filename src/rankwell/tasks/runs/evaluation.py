@@ -24,6 +24,7 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.grade_weights import GradeWeights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, is_suspicious, name_runs
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.io import files as io
@@ -182,6 +183,7 @@ class _RunEvaluation:
         self.formats = {"judgments": truth.format}
         self.details: dict[str, Details] = {}
         self.abstention = AbstentionRows([], {}, [], [])
+        self.grade_weights = GradeWeights(measures, truth.flat.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
 
@@ -235,6 +237,7 @@ class _RunEvaluation:
         )
         counted = self._counted(run, place)
         self.builder.add(run, self.measures, counted)
+        self.grade_weights.add(run, counted)
         if self.rules.unjudged == "nonrelevant":
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
@@ -330,7 +333,13 @@ class _RunEvaluation:
             rules=self._described(),
             measures=self.measures,
             aggregates=tuple(self.abstention.rows),
-            notes=[*self.rules.convention.notes, *self.truth.notes, *self.builder.notes, *self.abstention.notes],
+            notes=[
+                *self.rules.convention.notes,
+                *self.truth.notes,
+                *self.builder.notes,
+                *self.grade_weights.notes,
+                *self.abstention.notes,
+            ],
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,
