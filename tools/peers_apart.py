@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import peers_conventions
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "golden")]
 
@@ -167,6 +169,19 @@ _PLOTS = (
     *("matplotlib==3.8.4", "contourpy==1.3.0", "cycler", "fonttools", "kiwisolver", "packaging", "pillow", "pyparsing"),
     *("seaborn==0.11.2", "plotly==4.14.3", "retrying", "funcsigs==1.0.2"),
 )
+# Each draw has 25 worlds, so that 40 draws compare 1,000. BEIR and MTEB round to 5 decimals, torchmetrics is in single precision.
+_WORLDS = tuple(
+    Peer(packages, f"make_conventions:{name}", _drawn("make_conventions"), getattr(peers_conventions, name), near)
+    for name, packages, near in (
+        ("pytrec_eval", ("pytrec-eval-terrier==0.5.11", "numpy==2.2.6"), 1e-9),
+        ("beir", ("beir==2.2.0", "--no-deps", "pytrec-eval-terrier==0.5.11", "numpy==2.2.6", "tqdm"), 5.001e-6),
+        ("mteb", ("mteb==2.26.24", "torch==2.13.0"), 5.001e-6),
+        ("sentence_transformers", ("sentence-transformers==6.2.0", "torch==2.13.0"), 1e-9),
+        ("ranx", ("ranx==0.3.21",), 1e-9),
+        ("torchmetrics", ("torchmetrics==1.9.0", "torch==2.13.0"), 1e-6),
+        ("scikit_learn", ("scikit-learn==1.9.1",), 1e-9),
+    )
+)
 PEERS: tuple[Peer, ...] = (
     Peer(("rouge-score==0.1.2",), "make_answer_texts:rouge", _drawn("make_answer_texts"), answers(_ROUGE | _UNSTEMMED)),
     Peer(("sacrebleu==2.6.0",), "make_answer_texts:bleu", _drawn("make_answer_texts"), answers(_BLEU)),
@@ -208,6 +223,7 @@ PEERS: tuple[Peer, ...] = (
     Peer(("mteb==2.26.24", "torch==2.13.0"), "make_abstention:mteb", _drawn("make_abstention", "drawn_case"), abstention),
     Peer(_RECOMMENDERS, "make_beyond:recommenders", _drawn("make_beyond"), beyond(_SAME), 1e-6),
     Peer(_RECOMMENDERS, "make_users:recommenders", _drawn("make_users"), accuracy),
+    *_WORLDS,
 )
 
 _RUN = """

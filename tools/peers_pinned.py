@@ -9,6 +9,7 @@ words.
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -268,7 +269,8 @@ def compare(library: str, values: Iterable[Compared], near: float) -> list[dict[
     counts, different = Counter[str](), Counter[str]()
     for name, mine, theirs in values:
         counts[name] += 1
-        if not abs(mine - theirs) <= near * max(1.0, abs(theirs)):
+        both_undefined = math.isnan(mine) and math.isnan(theirs)
+        if not both_undefined and not abs(mine - theirs) <= near * max(1.0, abs(theirs)):
             different[name] += 1
             if different[name] <= 2:
                 sys.stderr.write(f"{library} {name}: {mine!r}, there {theirs!r}\n")

@@ -10,6 +10,11 @@ _ZSCORES = text_files({"qrels": "q1 0 a 1\n", "run": "q1 Q0 a 1 1 t\n", "zscores
 _MEASURED = r"nDCG@10 +0\.6220[\s\S]*AP +0\.5000[\s\S]*R@10 +0\.7500"
 _MEASURES = "-m nDCG@10 -m AP -m R@10"
 
+_GRADED = text_files(
+    {"qrels": "q1 0 a 3\nq1 0 b 1\nq1 0 c 1\n", "one": "q1 Q0 b 1 3 t\nq1 Q0 c 2 2 t\n", "two": "q1 Q0 a 1 3 t\nq1 Q0 x 2 2 t\n"}
+)
+_NOTHING_RELEVANT = text_files({"qrels": "1 0 a 1\n2 0 b 0\n", "run": "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n"})
+
 CASES: list[Case] = [
     Case(
         "BEIR's convention drops the judgment of a query's own id",
@@ -58,5 +63,21 @@ CASES: list[Case] = [
         codes=(0,),
         shows=r"Zmap +\tq1\t   nan\nZP_5 +\tq1\t1\.0000",
         before="zscores:1: 'nan' is not a finite number., exit 2",
+    ),
+    Case(
+        "binary and graded nDCG have different winners",
+        "evaluate qrels one two -c st -m ndcg@10",
+        _GRADED,
+        codes=(0,),
+        shows="ndcg@10 takes the grades 1 to 3 alike: one leads; two leads by nDCG@10",
+        before="one 0.7654, two 0.4693, no word of the grades, exit 0",
+    ),
+    Case(
+        "MTEB's convention leaves out a query without a relevant item",
+        "evaluate qrels run -c mteb -m ndcg_at_10",
+        _NOTHING_RELEVANT,
+        codes=(0,),
+        shows=r"ndcg_at_10 +nDCG@10 +0\.5000",
+        before="ndcg_at_10 1.0000 of 1 query, exit 0",
     ),
 ]

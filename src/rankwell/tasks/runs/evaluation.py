@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
@@ -23,6 +25,7 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.grade_weights import GradeWeights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
@@ -191,6 +194,7 @@ class _RunEvaluation:
         self.details: dict[str, Details] = {}
         self.unjudged_items = UnjudgedItems(DETAIL_DEPTH) if details == "unjudged" else None
         self.abstention = AbstentionRows([], {}, [], [])
+        self.grade_weights = GradeWeights(measures, truth.flat.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = lowest_relevant(measures)
 
@@ -258,6 +262,7 @@ class _RunEvaluation:
         )
         counted = self._counted(run, place)
         self.builder.add(run, self.measures, counted)
+        self.grade_weights.add(run, counted)
         if self.rules.unjudged == "nonrelevant":
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
@@ -278,11 +283,14 @@ class _RunEvaluation:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
         view, hits, rule = run.view, place.hits, self.rules.no_relevant
         bare = view.n_relevant(self._lowest) == 0
+        # Queries that the judgments name without an item are in none of them.
+        judged = np.diff(view.judged_offsets) > 0
+        considered = {"truth": None, "run": view.present, "both": view.present & judged}
         counted = counted_queries(
             view.queries,
             bare,
             rule,
-            considered=None if self.rules.queries == "truth" else view.present,
+            considered=considered[self.rules.queries],
             refuse=lambda query, _: (
                 f"query {query!r} has nothing relevant; leave it out, or choose {flag('--no-relevant', 'empty')} or skip."
             ),
@@ -350,7 +358,13 @@ class _RunEvaluation:
             rules=self._described(),
             measures=self.measures,
             aggregates=tuple(self.abstention.rows),
-            notes=[*self.rules.convention.notes, *self.truth.notes, *self.builder.notes, *self.abstention.notes],
+            notes=[
+                *self.rules.convention.notes,
+                *self.truth.notes,
+                *self.builder.notes,
+                *self.grade_weights.notes,
+                *self.abstention.notes,
+            ],
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,
