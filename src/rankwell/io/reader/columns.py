@@ -128,9 +128,10 @@ class Evidence:
         return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
 
     def readings(self, holds: Position) -> list[Reading]:
-        """The readings that the rows allow, the usual ones first; an item is in the second or the third column."""
+        """The readings that the rows allow, the usual ones first; numbers before the item where no other one fits."""
         width = len(self.columns)
-        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)] + [(2, 1)]
+        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)]
+        pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
         found = list[Reading]()
         for item, number in pairs:
             column = self.columns[number]
