@@ -118,8 +118,8 @@ def test_judgments_without_a_header_are_read_as_what_they_are_or_refused(width, 
     for layout in _layouts(("query", "item", "grade"), ("0", "tag", "time", "score"), width):
         if separator in ("comma", "semicolon") and (layout[0] != "query" or items == "numbers"):
             continue
-        # Any word between the query and the item, and a number behind it, are the lines of TREC.
-        if width == 4 and layout[2] == "item" and layout[3] in ("0", "score"):
+        # What has the form of TREC's lines, an item and a number in the last two columns, is taken for them.
+        if width == 4 and (layout[2:] in (("item", "0"), ("item", "score")) or layout[2:] == ("time", "item")):
             continue
         place.write_text(_lines(layout, mark, items))
         if layout[0] == "query" and _is_read(place, files.read_judgments, r"qrels_columns='query=\d,item=\d,grade=\d'"):

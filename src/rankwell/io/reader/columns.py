@@ -83,7 +83,7 @@ class _Column:
 
     def __init__(self) -> None:
         self.numbers, self.most, self.first = True, 0.0, b""
-        self.varies, self.repeats = False, False
+        self.varies, self.repeats, self.has_fractions = False, False, False
 
 
 class Evidence:
@@ -104,6 +104,7 @@ class Evidence:
             column.varies |= field != column.first
             if column.numbers and (number := number_of(field)) is not None:
                 column.most = max(column.most, abs(number))
+                column.has_fractions |= number % 1 != 0
             else:
                 column.numbers = False
             if place and not column.repeats:
@@ -119,7 +120,7 @@ class Evidence:
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the same."""
         column = self.columns[place]
-        if column.repeats or column.first in (b"0", b"Q0"):
+        if column.repeats or column.first in (b"0", b"Q0") or (column.numbers and column.has_fractions):
             return False
         return (column.varies or self.rows == 1) and not self._counts(place)
 
@@ -349,10 +350,14 @@ def settle_qrels(source: Source, head: Head) -> None:
     if not are_numbers(rows, 2) or not are_numbers(rows, 3):
         return
     second = {fields[1] for fields in rows}
-    if second <= {b"0", b"Q0"} or (len(second) == 1 and len(rows) > 1) or evidence_of(rows, 4).columns[1].repeats:
+    if (
+        second <= {b"0", b"Q0"}
+        or (len(second) == 1 and len(rows) > 1)
+        or (evidence_of(rows, 4).columns[1].repeats and all(fields[2].isdigit() for fields in rows))
+    ):
         return
     found = evidence_of(rows_of((line for _, line in source.lines()), 4), 4)
-    if not found.columns[2].numbers or found.columns[1].repeats:
+    if not found.columns[2].numbers or (found.columns[1].repeats and not found.columns[2].has_fractions):
         return
     readings = found.readings("judgments")
     if [(each.item, each.number) for each in readings] != [(3, 4)]:
