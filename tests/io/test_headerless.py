@@ -229,7 +229,7 @@ MOVIELENS = {
 
 
 @pytest.mark.parametrize("case", MOVIELENS)
-def test_lines_of_movielens_are_no_judgments_until_their_columns_are_chosen(case, tmp_path):
+def test_lines_of_movielens_are_not_judgments_until_their_columns_are_chosen(case, tmp_path):
     place = tmp_path / "x"
     place.write_text(MOVIELENS[case])
     rows = [re.split(r"::|[\t,]", line) for line in MOVIELENS[case].splitlines()]
@@ -240,7 +240,7 @@ def test_lines_of_movielens_are_no_judgments_until_their_columns_are_chosen(case
     assert found == {user: {item: float(rating) for own, item, rating, _ in rows if own == user} for user, *_ in rows}
 
 
-def test_a_time_far_behind_the_first_lines_of_qrels_is_no_grade(tmp_path):
+def test_a_time_far_behind_the_first_lines_of_qrels_is_not_a_grade(tmp_path):
     place = tmp_path / "x"
     place.write_text("".join(f"q{number} 0 d{number} 1\n" for number in range(9000)) + "q 0 d 978300760\n")
 

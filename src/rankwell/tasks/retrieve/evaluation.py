@@ -90,7 +90,7 @@ class RetrieveEvaluation:
             self.judgments = self._read_judgments()
 
     def _read_judgments(self) -> Judgments:
-        judgments = read_judgments(judgments_file(self.options.qrels)).flat
+        judgments = read_judgments(judgments_file(self.options.qrels), qrels_columns=self.options.qrels_columns).flat
         known = set(self.inputs.queries.ids)
         kept = [query for query in judgments.queries if query in known]
         if not kept:
