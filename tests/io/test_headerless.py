@@ -118,8 +118,8 @@ def test_judgments_without_a_header_are_read_as_what_they_are_or_refused(width, 
     for layout in _layouts(("query", "item", "grade"), ("0", "tag", "time", "score"), width):
         if separator in ("comma", "semicolon") and (layout[0] != "query" or items == "numbers"):
             continue
-        # Any word between the query and the item, and a number behind it, are the lines of TREC.
-        if width == 4 and layout[2] == "item" and layout[3] in ("0", "score"):
+        # What has the form of TREC's lines, an item and a number in the last two columns, is taken for them.
+        if width == 4 and (layout[2:] in (("item", "0"), ("item", "score")) or layout[2:] == ("time", "item")):
             continue
         place.write_text(_lines(layout, mark, items))
         if layout[0] == "query" and _is_read(place, files.read_judgments, r"qrels_columns='query=\d,item=\d,grade=\d'"):
@@ -229,7 +229,7 @@ MOVIELENS = {
 
 
 @pytest.mark.parametrize("case", MOVIELENS)
-def test_lines_of_movielens_are_no_judgments_until_their_columns_are_chosen(case, tmp_path):
+def test_lines_of_movielens_are_not_judgments_until_their_columns_are_chosen(case, tmp_path):
     place = tmp_path / "x"
     place.write_text(MOVIELENS[case])
     rows = [re.split(r"::|[\t,]", line) for line in MOVIELENS[case].splitlines()]
@@ -240,7 +240,7 @@ def test_lines_of_movielens_are_no_judgments_until_their_columns_are_chosen(case
     assert found == {user: {item: float(rating) for own, item, rating, _ in rows if own == user} for user, *_ in rows}
 
 
-def test_a_time_far_behind_the_first_lines_of_qrels_is_no_grade(tmp_path):
+def test_a_time_far_behind_the_first_lines_of_qrels_is_not_a_grade(tmp_path):
     place = tmp_path / "x"
     place.write_text("".join(f"q{number} 0 d{number} 1\n" for number in range(9000)) + "q 0 d 978300760\n")
 

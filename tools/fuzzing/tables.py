@@ -68,7 +68,7 @@ def _run(form: str, holds: str) -> Callable[[Random], str]:
         if form == "msmarco":
             return "".join(f"{q}\t{i}\t{place}\n" for q in table for place, i in enumerate(table[q], 1))
         if form == "headerless":
-            # Scores that fall below 0 are no ranks, nor are grades from 3 on.
+            # Scores below 0 cannot be ranks, nor can grades from 3 on.
             rows.sort(key=lambda row: (row[0], -row[2]))
             numbers = [n - 20.3 if holds == "run" else n + 4 for _, _, n in rows]
             lines = [f"{q} {i} {n}\n" for (q, i, _), n in zip(rows, numbers, strict=True)]

@@ -80,7 +80,7 @@ class Findings:
     __repr__ = __str__
 
 
-class ReadOptions(NamedTuple):
+class InputForms(NamedTuple):
     """The formats and columns of judgments and runs, where their content does not determine them."""
 
     judgments_format: str | None = None
@@ -120,7 +120,7 @@ def check(
     strict
         Exit 1 with a warning, too.
     """
-    reading = ReadOptions(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
+    reading = InputForms(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
     found = check_places(qrels, name_runs(list(runs)), corpus=corpus, reading=reading)
     text = found.text(format, report.terminal_of(sys.stdout))
     return Output(
@@ -130,7 +130,7 @@ def check(
     )
 
 
-def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, reading: ReadOptions) -> Findings:
+def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, reading: InputForms) -> Findings:
     """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
     refuse_one_stream([judgments, *runs.values()])
     truth = io.find_judgments(judgments, format=reading.judgments_format, qrels_columns=reading.qrels_columns)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import rankwell
 from rankwell import report
-from rankwell.core.options import ConventionName
+from rankwell.core.options import ConventionName, JudgmentColumns, RunColumns
 from rankwell.core.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -48,6 +48,8 @@ class ComparedQueries:
     convention: ConventionName = "rankwell"
     query_texts: str | None = None
     documents: str | None = None
+    qrels_columns: JudgmentColumns = None
+    columns: RunColumns = None
 
 
 def compare(
@@ -119,8 +121,9 @@ def _gather(
     named = [split_name(place) for place in places]
     folders = [is_result_folder(place) for _, place in named]
     if places and all(folders):
-        if queries.query_texts is not None or queries.convention != "rankwell":
-            raise BadUsage("--query-texts and --convention are for judgments and runs; folders of results have their own.")
+        if queries.query_texts is not None or queries.convention != "rankwell" or queries.qrels_columns or queries.columns:
+            what = "--query-texts, --convention, --qrels-columns and --columns are for judgments and runs"
+            raise BadUsage(f"{what}; folders of results have their own.")
         return from_folders([(name, read_results(place)) for name, place in named], details=details)
     # Judgments may be a folder, of a data set or of a study.
     results = named if any(folders) or len(named) < 3 else named[1:]
@@ -160,6 +163,8 @@ def _evaluated(
         convention=queries.convention,
         details=True if details else "unjudged",
         texts=queries.query_texts,
+        qrels_columns=queries.qrels_columns,
+        columns=queries.columns,
         intervals="none",
         progress=progress,
     )

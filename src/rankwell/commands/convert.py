@@ -124,7 +124,7 @@ def convert_file(
 def _chosen(
     holds: Literal["run", "judgments"] | None, columns: ColumnChoice | None, qrels_columns: ColumnChoice | None
 ) -> tuple[Literal["run", "judgments"] | None, dict[str, str]]:
-    """What a file holds and its columns, as far as they were chosen. Raises BadUsage for choices that exclude each other."""
+    """The kind of a file and its columns, as far as they were chosen. Raises BadUsage for choices that exclude each other."""
     chosen = {"run": chosen_columns(columns, "run"), "judgments": chosen_columns(qrels_columns, "judgments")}
     named = [each for each, own in chosen.items() if own]
     if len(named) > 1 or (holds and named and named != [holds]):

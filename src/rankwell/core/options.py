@@ -60,9 +60,9 @@ ConventionName = Annotated[str, Option(("--convention", "-c"))]
 
 
 RunColumns = Annotated[ColumnChoice | None, Option(("--columns",), kind=str)]
-"""Which columns of a run hold query, item, and score or rank."""
+"""The columns of a run that hold query, item, and score or rank."""
 JudgmentColumns = Annotated[ColumnChoice | None, Option(("--qrels-columns",), kind=str)]
-"""Which columns of judgments hold query, item and grade."""
+"""The columns of judgments that hold query, item and grade."""
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
 

@@ -14,7 +14,7 @@ from rankwell.io.reader import scan
 from rankwell.io.reader.columns import (
     GRADED,
     SCORED,
-    Reading,
+    ColumnRoles,
     are_numbers,
     are_ordered,
     layout_of,
@@ -34,7 +34,7 @@ from rankwell.store import Head, Source, decode_id
 
 
 def _sniff_run(head: Head) -> float:
-    """Three fields of which the last is a number, and is no rank in the order of the lines."""
+    """Three fields of which the last is a number, and not a rank in the order of the lines."""
     rows = [line.split() for line in head.lines]
     if not rows or any(len(row) != 3 for row in rows) or not are_numbers(rows, 2):
         return 0.0
@@ -151,7 +151,7 @@ def _refuse_other(source: Source, queries: Sequence[str], items: Sequence[str], 
     elif are_ordered(queries, grades) and len(set(queries)) < len(queries):
         reason = "the numbers count the lines of every query, as ranks of a run do"
     if reason:
-        refuse_readings(Head.of(source), "judgments", [Reading(1, 2, 3, "grade")], reason)
+        refuse_readings(Head.of(source), "judgments", [ColumnRoles(1, 2, 3, "grade")], reason)
     if len(set(zip(queries, items, strict=True))) < len(items):
         refuse_repeated(Head.of(source))
 

@@ -44,9 +44,9 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
 
 def shards_format(sources: Sequence[Source], run_format: str | None, request: Request) -> tuple[Format, Request]:
     """The format of all shards and how they are read; notes are added to the request. Raises BadInput for different formats."""
-    first, whole, asked = "", None, request
+    first, whole, requested = "", None, request
     for source in sources:
-        _, entry, request = identify(source, "run", run_format, asked)
+        _, entry, request = identify(source, "run", run_format, requested)
         if request.part:
             raise BadUsage(f"{run_format} names a part of a file, and {source.name} is one of several files; leave it out.")
         if whole is not None and entry.name != whole.name:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rankwell.commands import convert as command
-from rankwell.commands.check import Findings, ReadOptions, check_places
+from rankwell.commands.check import Findings, InputForms, check_places
 from rankwell.commands.convert import Conversion, convert_file
 from rankwell.commands.explain import Explanation, explained
 from rankwell.core.arithmetic import own_arithmetic
@@ -42,7 +42,7 @@ def check(
     >>> [(each.file, each.check, each.count) for each in found.warnings]
     [('mine', 'judged queries missing from the run', 1), ('mine', 'queries that retrieve themselves', 1)]
     """
-    reading = ReadOptions(judgments_format, qrels_columns, run_format, columns)
+    reading = InputForms(judgments_format, qrels_columns, run_format, columns)
     return check_places(judgments, name_runs(runs), corpus=corpus, reading=reading)
 
 

@@ -1,4 +1,4 @@
-"""What the columns of lines without a header are: the readings that a file allows, and those that its data exclude.
+"""The columns of lines without a header: the readings that a file allows, and those that its data exclude.
 
 The place of an argument says whether a file is judgments or a run. A column holds items where no query lists one twice, scores or
 ranks where all are numbers, and grades where none is above what people or machines grade by.
@@ -28,7 +28,7 @@ _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _MOST_ROWS = 1 << 20
 _MOST_SHOWN = 3
 DELIMITERS = (b"\t", b"::", b",", b";", b"|")
-"""What separates the fields of lines, besides any white space."""
+"""The separators of fields, besides any white space."""
 _OPTIONS: dict[Position, str] = {"run": "--columns", "judgments": "--qrels-columns"}
 
 
@@ -38,8 +38,8 @@ def number_of(field: bytes) -> float | None:
     return number if isfinite(number) else None
 
 
-class Reading(NamedTuple):
-    """What the columns of a line are: their numbers from 1. value: the kind of number, score, rank or grade."""
+class ColumnRoles(NamedTuple):
+    """A reading of the columns of a line: their numbers from 1. value: the kind of number, score, rank or grade."""
 
     query: int
     item: int
@@ -79,15 +79,15 @@ GRADED = {"query": "1", "item": "2", "grade": "3"}
 
 
 class _Column:
-    """What is known of a column."""
+    """The evidence on one column."""
 
     def __init__(self) -> None:
         self.numbers, self.most, self.first = True, 0.0, b""
-        self.varies, self.repeats = False, False
+        self.varies, self.repeats, self.has_fractions = False, False, False
 
 
 class Evidence:
-    """What the rows of a file say about its columns, of which the first is the query."""
+    """The evidence of rows on their columns, of which the first is the query."""
 
     def __init__(self, width: int) -> None:
         self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
@@ -104,6 +104,7 @@ class Evidence:
             column.varies |= field != column.first
             if column.numbers and (number := number_of(field)) is not None:
                 column.most = max(column.most, abs(number))
+                column.has_fractions |= number % 1 != 0
             else:
                 column.numbers = False
             if place and not column.repeats:
@@ -119,7 +120,7 @@ class Evidence:
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the same."""
         column = self.columns[place]
-        if column.repeats or column.first in (b"0", b"Q0"):
+        if column.repeats or column.first in (b"0", b"Q0") or (column.numbers and column.has_fractions):
             return False
         return (column.varies or self.rows == 1) and not self._counts(place)
 
@@ -127,23 +128,24 @@ class Evidence:
         """Whether a column counts the rows of its query."""
         return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
 
-    def readings(self, holds: Position) -> list[Reading]:
-        """The readings that the rows allow, the usual ones first; an item is in the second or the third column."""
+    def readings(self, holds: Position) -> list[ColumnRoles]:
+        """The readings that the rows allow, the usual ones first; numbers before the item where no other one fits."""
         width = len(self.columns)
-        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)] + [(2, 1)]
-        found = list[Reading]()
+        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)]
+        pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
+        found = list[ColumnRoles]()
         for item, number in pairs:
             column = self.columns[number]
             if not column.numbers or not self.lists_items(item) or (number < item and found):
                 continue
             if holds == "judgments":
-                found += [Reading(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
+                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
             else:
-                found.append(Reading(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
+                found.append(ColumnRoles(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
         return found
 
     def times(self) -> str:
-        """A sentence on a column of numbers that are no grades; "" where there is none."""
+        """A sentence on a column of numbers above any grade; "" where there is none."""
         found = ((place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers)
         return next(
             (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > LARGEST_GRADE), ""
@@ -159,20 +161,20 @@ def rows_of(lines: Iterable[bytes], width: int, delimiter: bytes | None = None) 
 
 
 def evidence_of(rows: Iterable[Sequence[bytes]], width: int) -> Evidence:
-    """What the first rows of a file say about its columns."""
+    """The evidence of the first rows of a file."""
     found = Evidence(width)
     for fields in islice(rows, _MOST_ROWS):
         found.add(fields)
     return found
 
 
-def refuse_readings(head: Head, holds: Position, readings: Sequence[Reading], reason: str = "") -> NoReturn:
+def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles], reason: str = "") -> NoReturn:
     """Raises BadInput that shows the readings of the first line, and the option that chooses one."""
     line = head.lines[0]
     fields = line.strip().split(delimiter_of(head))
     where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
     if not readings:
-        example = Reading(1, 2, 3, "grade" if holds == "judgments" else "score").choice
+        example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").choice
         what = f"{where}: {reason or 'no reading of its columns fits'}"
         raise BadInput(f"{what}; name them in a first line, or say which they are with {flag(_OPTIONS[holds], example)}.")
     shown = " or as ".join(each.sentence(fields, holds) for each in readings[:_MOST_SHOWN])
@@ -184,7 +186,7 @@ def refuse_readings(head: Head, holds: Position, readings: Sequence[Reading], re
 
 
 def delimiter_of(head: Head) -> bytes | None:
-    """What separates the fields of lines without a header; None for any white space."""
+    """The separator of the fields of lines without a header; None for any white space."""
     lines = head.lines[:200]
     if len({len(line.split()) for line in lines} - {1}) == 1:
         return None
@@ -211,7 +213,7 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
 
 
 class Separation(NamedTuple):
-    """How chosen columns are separated. format: that reads them. delimiter: None for any white space."""
+    """The separation of chosen columns. format: that reads them. delimiter: None for any white space."""
 
     format: Literal["csv", "tsv", "headerless"]
     delimiter: bytes | None
@@ -219,7 +221,7 @@ class Separation(NamedTuple):
 
 
 def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
-    """How the chosen columns of lines are separated; None where there are no such columns."""
+    """The separation of the chosen columns of lines; None where there are no such columns."""
     for delimiter in (*DELIMITERS, None):
         rows = [line.strip().split(delimiter) for line in head.lines[:200]]
         width = len(rows[0]) if rows else 0
@@ -284,7 +286,7 @@ class RunOrder:
 
     @property
     def kind(self) -> Literal["ranks", "scores", "either", "rising"]:
-        """What the numbers are: `rising` ones may be ranks with gaps, distances, or scores with the worst first."""
+        """The kind of the numbers: `rising` ones may be ranks with gaps, distances, or scores with the worst first."""
         if self.counts:
             return "ranks"
         if not self._rising:
@@ -339,7 +341,7 @@ def settle_run(source: Source, head: Head) -> None:
     if order.kind in ("scores", "ranks"):
         return
     reason = "they rise in every query" if order.kind == "rising" else ""
-    refuse_readings(head, "run", [Reading(1, 2, 3, "score"), Reading(1, 2, 3, "rank")], reason)
+    refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")], reason)
 
 
 def settle_qrels(source: Source, head: Head) -> None:
@@ -348,10 +350,14 @@ def settle_qrels(source: Source, head: Head) -> None:
     if not are_numbers(rows, 2) or not are_numbers(rows, 3):
         return
     second = {fields[1] for fields in rows}
-    if second <= {b"0", b"Q0"} or (len(second) == 1 and len(rows) > 1) or evidence_of(rows, 4).columns[1].repeats:
+    if (
+        second <= {b"0", b"Q0"}
+        or (len(second) == 1 and len(rows) > 1)
+        or (evidence_of(rows, 4).columns[1].repeats and all(fields[2].isdigit() for fields in rows))
+    ):
         return
     found = evidence_of(rows_of((line for _, line in source.lines()), 4), 4)
-    if not found.columns[2].numbers or found.columns[1].repeats:
+    if not found.columns[2].numbers or (found.columns[1].repeats and not found.columns[2].has_fractions):
         return
     readings = found.readings("judgments")
     if [(each.item, each.number) for each in readings] != [(3, 4)]:
@@ -370,8 +376,8 @@ def refuse_repeated(head: Head) -> None:
 
 
 def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
-    """Raises BadInput for a number that is no grade of any scale."""
+    """Raises BadInput for a number above any scale of grades."""
     if len(grades) and (most := max(max(grades), -min(grades))) > LARGEST_GRADE:
-        example = flag("--qrels-columns", Reading(1, 2, 3, "grade").choice)
+        example = flag("--qrels-columns", ColumnRoles(1, 2, 3, "grade").choice)
         what = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
         raise BadInput(f"{what} Say which columns are query, item and grade, as in {example}.")

@@ -101,8 +101,9 @@ class AnswerInputs:
         """Reads the retrieved documents, where there are any."""
         run, questions = self._options.retrieved, self.tables["gold"].table
         if run is not None:
-            name = self._options.retrieved_format
-            found = self.tables["retrieved"] = read_retrieved(run, format=name, questions=questions, duplicates=duplicates)
+            name, columns = self._options.retrieved_format, self._options.columns
+            found = read_retrieved(run, format=name, questions=questions, duplicates=duplicates, columns=columns)
+            self.tables["retrieved"] = found
             _refuse_other_questions(questions, found.table.index, "retrieved documents")
 
 

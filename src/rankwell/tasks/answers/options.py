@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import InputData, MeasureNames, Option
+from rankwell.core.options import InputData, MeasureNames, Option, RunColumns
 from rankwell.media.similarity import TextSimilarity
 from rankwell.stats import Intervals
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
@@ -105,6 +105,7 @@ class AnswerOptions:
     gold_format: str | None = None
     predictions_format: str | None = None
     retrieved_format: str | None = None
+    columns: RunColumns = None
     isolated_format: str | None = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0

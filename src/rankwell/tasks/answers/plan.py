@@ -266,7 +266,7 @@ def _part(measure: Measure) -> str | None:
 
 _OF_RETRIEVER = (
     *("retriever_k", "relevance", "context_share", "context_similarity", "context_threshold", "corpus", "ties", "duplicates"),
-    "retrieved_format",
+    *("retrieved_format", "columns"),
 )
 _OF_READER = (
     *("isolated", "na_probs", "normalizer", "language", "missing", "extra", "na_threshold", "na_ties", "right"),

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option, RunColumns
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import Intervals
 
@@ -109,6 +109,7 @@ class ClipOptions:
     schema: InputData = None
     ids: InputData = None
     metric: Literal["cosine", "dot", "l2"] | None = None
+    columns: RunColumns = None
     ties: str | None = None
     no_keywords: NoKeywords = "skip"
     no_relevant: NoRelevant = "skip"

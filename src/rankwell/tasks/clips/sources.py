@@ -173,7 +173,7 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
 
 def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     of_file: list[str] = []
-    ranking = read_ranking(run, notes=of_file)
+    ranking = read_ranking(run, columns=inputs.options.columns, notes=of_file)
     rule = tie_rule(inputs.ties or "id-desc")
     if rule not in ("id-desc", "id-asc", "input"):
         raise BadUsage(f"{flag('--ties', rule)}: a list is in a definite order; choose id-desc, id-asc or input.")

@@ -95,7 +95,7 @@ class RetrieveEvaluation:
 
     def _read_judgments(self) -> Judgments:
         place = judgments_file(self.options.qrels)
-        found = find_judgments(place)
+        found = find_judgments(place, qrels_columns=self.options.qrels_columns)
         self._all_judgments = judgments = found.table.flat
         self.notes += [
             *self.convention.notes,

@@ -13,6 +13,7 @@ from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
 from rankwell.tasks.retrieve.measuring import Measurement
+from rankwell.tasks.retrieve.options import RetrieveOptions
 
 _FEW = 0.01
 """The share of unknown ids above which a note says so."""
@@ -91,7 +92,7 @@ def read_truth(measured: Measurement) -> Truth | None:
         _check_length(lists, inputs, options.k, "the engine's exact mode")
         return Truth("the engine's exact mode", lists)
     if options.truth is not None:
-        return _from_run(options.truth, inputs, options.k)
+        return _from_run(options.truth, inputs, options)
     has_vectors = inputs.queries.vectors is not None and inputs.items is not None and inputs.items.vectors is not None
     # An object has no metric. Vectors that an encoder made are not the user's wish for exact results.
     unknown = traits.metric is None and options.item_vectors is None
@@ -144,9 +145,9 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
 
 
-def _from_run(place: Any, inputs: RetrieveInputs, k: int) -> Truth:
+def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
-    ranking = read_ranking(place)
+    ranking, k = read_ranking(place, columns=options.columns), options.k
     lists: list[ExactList] = []
     for query in inputs.queries.ids:
         own = ranking.rows_of(query)

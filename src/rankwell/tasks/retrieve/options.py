@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, Input, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
 from rankwell.stats import Intervals
 
 Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
@@ -88,6 +88,7 @@ class RetrieveOptions:
     query_vectors: InputData = None
     encoder: Annotated[str | None, Input(perhaps=True)] = None
     qrels: InputData = None
+    qrels_columns: JudgmentColumns = None
     measures: MeasureNames = None
     convention: ConventionName = "rankwell"
     k: int = 10
@@ -97,6 +98,7 @@ class RetrieveOptions:
     sweep: Annotated[Any, Option(kind=list[str])] = None
     filters: Annotated[list[str] | None, Option(("--filter",))] = None
     truth: Annotated[Any, Input(perhaps=True)] = None
+    columns: RunColumns = None
     duplicates: Literal["error", "first"] = "error"
     collapse: str | None = None
     recall: float | None = None

@@ -42,11 +42,11 @@ class GoldItems(NamedTuple):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, study: Study, place: str | None) -> "GoldItems":
+    def of(cls, study: Study, options: JudgeOptions) -> "GoldItems":
         """The known items in a file of judgments. Raises BadInput where the study has the texts of none."""
-        if place is None:
+        if (place := options.gold) is None:
             return cls((), ())
-        rows = read_judgments(place).to_dict()
+        rows = read_judgments(place, qrels_columns=options.qrels_columns).to_dict()
         queries = set(study.queries)
         known = study.texts_of({item for query, own in rows.items() if query in queries for item in own})
         pairs = tuple((query, item) for query, own in rows.items() if query in queries for item in own if item in known)

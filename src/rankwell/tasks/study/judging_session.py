@@ -79,7 +79,7 @@ class JudgingSession:
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
         self.study, self.judge, self.n_acts = study, judge, 0
         self._options, self._lock, self._turn, self._is_closed = options, threading.RLock(), 0, False
-        gold = GoldItems.of(study, options.gold)
+        gold = GoldItems.of(study, options)
         self._gold, self.notes = gold.pairs, gold.notes
         self._take(next_asks(study, judge, options, self._gold))
 

@@ -50,7 +50,7 @@ class CollectedLines(NamedTuple):
 
 def write_offline_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> OfflinePage | None:
     """Leases the judge's batch and writes its unanswered items as a page; None where nothing is left."""
-    gold = GoldItems.of(study, options.gold)
+    gold = GoldItems.of(study, options)
     items = next_asks(study, judge, options, gold.pairs)
     if items is None:
         return None

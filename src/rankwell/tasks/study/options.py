@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import Input, Option
+from rankwell.core.options import Input, JudgmentColumns, Option, RunColumns
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_level
 
@@ -65,6 +65,7 @@ class PoolOptions:
     pairs_planned: int | None = None
     level: float = 0.95
     seed: int = 0
+    columns: RunColumns = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -130,6 +131,7 @@ class JudgeOptions:
     double: float = 0.0
     repeat: float = 0.0
     gold: Annotated[str | None, Input()] = None
+    qrels_columns: JudgmentColumns = None
 
     def __post_init__(self) -> None:
         for name in ("double", "repeat"):

@@ -10,7 +10,8 @@ import numpy as np
 
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, order_ids, sort_ids
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.columns import ColumnChoice
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.linear import LinearMeasure
@@ -88,11 +89,18 @@ class PooledRanks:
 
 
 def pooled_ranks(
-    runs: Sequence[str], known: Sequence[str], depth: int, *, earlier: StudyPool | None = None, progress: Progress = None
+    runs: Sequence[str],
+    known: Sequence[str],
+    depth: int,
+    *,
+    columns: ColumnChoice | None = None,
+    earlier: StudyPool | None = None,
+    progress: Progress = None,
 ) -> PooledRanks:
     """The union of the first `depth` items of the runs, behind the ranks of an earlier pool over the same queries.
 
-    known: the ids of the queries, sorted where there is an earlier pool. Queries that no run has are left out.
+    known: the ids of the queries, sorted where there is an earlier pool. columns: those of the runs. Queries that no run has are
+    left out.
     Raises BadInput for a query of a run that is not known, and for ids that are not UTF-8; NothingToEvaluate for empty runs.
     """
     queries = sort_ids(known)
@@ -102,7 +110,9 @@ def pooled_ranks(
     numbers.default_factory = numbers.__len__
     parts = list[_Ranked]() if earlier is None else [_Ranked.of(earlier.query, earlier.item.tolist(), earlier.ranks, numbers)]
     for run in runs:
-        top = _first_items(run, judgments, depth, progress, is_new=earlier is None)
+        report = None if progress is None else partial(progress, run)
+        hits = io.find_hits(run, judgments, keep=depth, columns=columns, progress=report).hits
+        top = _first_items(run, hits, is_new=earlier is None)
         rank = np.arange(1, len(top.items) + 1) - top.offsets[top.query_of_row]
         owner = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
         parts.append(_Ranked.of(owner[top.query_of_row], top.items, rank[:, None], numbers))
@@ -146,10 +156,8 @@ class _Ranked(NamedTuple):
         return cls(query, np.fromiter(map(numbers.__getitem__, items), dtype=np.int64, count=len(items)), ranks)
 
 
-def _first_items(run: str, judgments: Judgments, depth: int, progress: Progress, *, is_new: bool) -> Ranking:
-    """The first items of each query of a run."""
-    report = None if progress is None else partial(progress, run)
-    hits = io.find_hits(run, judgments, keep=depth, progress=report).hits
+def _first_items(run: str, hits: Hits, *, is_new: bool) -> Ranking:
+    """The first items of each query of a run. Raises BadInput for an unknown query."""
     if hits.unknown:
         advice = "add it to the file of --query-texts" if is_new else "take it out of the run, or pool a study of its own"
         raise BadInput(

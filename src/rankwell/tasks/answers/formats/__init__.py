@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.columns import ColumnChoice, Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io
@@ -158,16 +158,18 @@ def read_retrieved(
     format: str | None = None,  # noqa: A002
     questions: Questions | None = None,
     duplicates: Repeats = "error",
+    columns: ColumnChoice | None = None,
 ) -> FoundTable[Ranking]:
     """Documents by question: any run file, or retrieval results; `keep` leaves repeated ones at all their places."""
     if isinstance(place, Ranking):
         return FoundTable(place, "table")
     found = _retrieved(place, format)
     if found is None:
-        checked = io.check_ranking(place, format=format, repeats="keep" if duplicates == "keep" else "first")
+        reading: dict[str, Any] = {"format": format, "columns": columns}
+        checked = io.check_ranking(place, repeats="keep" if duplicates == "keep" else "first", **reading)
         if checked.duplicated and duplicates == "error":
-            io.read_ranking(place, format=format)
-        table = checked.table if duplicates != "best" else io.read_ranking(place, format=format, duplicates="best")
+            io.read_ranking(place, **reading)
+        table = checked.table if duplicates != "best" else io.read_ranking(place, duplicates="best", **reading)
         odd = f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their scores, which decide"
         return FoundTable(table, checked.format, (*checked.notes, *([odd] if checked.contradicting else [])))
     content, entry, part = found

@@ -4,7 +4,9 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rankwell import report
+from rankwell.core.options import JudgmentColumns
 from rankwell.core.tables import figure
+from rankwell.core.tables.columns import ColumnChoice
 from rankwell.errors import BadInput, NothingToEvaluate, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
@@ -27,6 +29,7 @@ def agreement(
     /,
     *,
     gold: InputOption = None,
+    qrels_columns: JudgmentColumns = None,
     level: float = 0.95,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
@@ -49,7 +52,7 @@ def agreement(
     journals = read_journals(found)
     if not any(line.grade is not None for line in journals.lines):
         raise NothingToEvaluate(f"{study}: no item is judged; judge some with `rankwell study judge`.")
-    known = None if gold is None else _known_grades(gold, found)
+    known = None if gold is None else _known_grades(gold, qrels_columns, found)
     weights = InclusionWeights.of(found, journals.lines)
     scale = list(found.grades)
     rated = [each for each in rated_items(journals.lines, known) if each.grades]
@@ -67,9 +70,9 @@ def agreement(
     return Output(text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables), notes=tuple(notes))
 
 
-def _known_grades(gold: str, study: Study) -> KnownGrades:
+def _known_grades(gold: str, columns: ColumnChoice | None, study: Study) -> KnownGrades:
     """The known grades. Raises BadInput for one outside the scale of the study."""
-    known = read_judgments(gold).to_dict()
+    known = read_judgments(gold, qrels_columns=columns).to_dict()
     for query, own in known.items():
         for item, grade in own.items():
             if grade not in study.grades:

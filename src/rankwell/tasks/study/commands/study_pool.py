@@ -111,7 +111,7 @@ def _designed(
     design = design_of(measure, options.drawn)
     depth = pool_depth(measure, options.depth, design)
     named = name_runs(list(runs))
-    found = pooled_ranks(list(named.values()), list(texts.queries.texts), depth, progress=progress)
+    found = pooled_ranks(list(named.values()), list(texts.queries.texts), depth, columns=options.columns, progress=progress)
     if same_everywhere(found.ranks):
         raise BadUsage(f"{' and '.join(named)} never differ in the first {depth}; nothing to judge.")
     if options.drawn is not None and options.drawn > len(found.queries):
@@ -224,7 +224,8 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
     """Appends a round with further runs."""
     study = read_study(place)
     default = PoolOptions()
-    given = [name for name, value in vars(options).items() if name != "pairs_planned" and value != getattr(default, name)]
+    later = ("pairs_planned", "columns")
+    given = [name for name, value in vars(options).items() if name not in later and value != getattr(default, name)]
     if given:
         raise BadUsage(f"--{given[0].replace('_', '-')} was chosen when the study was pooled; leave it out with --add.")
     if options.pairs_planned is not None and read_looks(study).looks:
@@ -235,7 +236,8 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
         twice = next((name for name in new if name in study.run_names), None)
         if twice is not None:
             raise BadUsage(f"the study has a run {twice!r} already; rename the file of the new one.")
-        found = pooled_ranks(list(new.values()), study.queries, study.depth, earlier=study.pool, progress=progress)
+        reading: dict[str, Any] = {"columns": options.columns, "earlier": study.pool, "progress": progress}
+        found = pooled_ranks(list(new.values()), study.queries, study.depth, **reading)
         rows = found.earlier
         known = rows >= 0
         judged = StudyAnswers.of(study, read_journals(study).lines).answered
