@@ -42,7 +42,7 @@ ALWAYS = FailureRules((Flag("error"), Flag("errors")), ("message",))
 
 
 def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
-    """The rules of a file. Raises BadInput for what is no list of texts, no path and no comparison."""
+    """The rules of a file. Raises BadInput for anything but a list of texts that are paths or comparisons."""
     for key, listed in (("fail_if", fail_if), ("fail_reason", fail_reason)):
         if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnknownVariableType]
             raise BadInput(f"{name}: {key} is {shown(listed)}; expected a list of strings.")
@@ -87,7 +87,7 @@ def refuse_flagged(answer: Any, rules: FailureRules) -> None:
 
 
 def _said(answer: Any, flag: Flag) -> str:
-    """What the answer says, where the flag holds; parts that are absent say nothing."""
+    """The flag and its value in the answer; empty where it does not hold, as where it is absent."""
     value = _part(answer, flag.path)
     if value is ABSENT or (flag.compare is None and not value):
         return ""

@@ -117,7 +117,7 @@ class HttpClient:
 
 
 def _decoded(answer: bytes, encoding: str) -> bytes:
-    """An answer that a server compressed although none was asked for, without its compression. Raises EngineFailure."""
+    """An answer that a server compressed against the request, without its compression. Raises EngineFailure."""
     encoding = "gzip" if answer[:2] == b"\x1f\x8b" else encoding.strip().lower()
     if encoding in ("", "identity") or not answer:
         return answer

@@ -73,7 +73,7 @@ def _preset_file(name: str) -> Path:
 
 
 def _refuse_unknown(name: str, before: str, table: Any, known: Collection[str]) -> None:
-    """Raises BadInput for a key of a table of the file that is not one of those known, and for what is no table."""
+    """Raises BadInput for a key of a table of the file that is not one of those known, and for anything but a table."""
     if not isinstance(table, Mapping):
         raise BadInput(f"{name}: {before[:-1]} is {shown(table)}; expected a table.")
     for key in table:
@@ -83,7 +83,7 @@ def _refuse_unknown(name: str, before: str, table: Any, known: Collection[str]) 
 
 @cache
 def _known_rules() -> tuple[list[str], list[str]]:
-    """What the presets have of `fail_if` and `fail_reason`: for files that say nothing, as theirs may be one of these servers."""
+    """All of `fail_if` and `fail_reason` in the presets: for files without these keys, whose server may be one of theirs."""
     tables = [read_toml(Source(_preset_file(name)))[1] for name in presets()]
     flags, reasons = (
         [*dict.fromkeys(text for each in tables for text in each.get(key, ()))] for key in ("fail_if", "fail_reason")

@@ -15,7 +15,7 @@ from rankwell.core.kernels.interrupts import interrupts_held, is_interrupted
 from rankwell.core.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
-from rankwell.errors import BadInput, BadUsage, flag, sentence, shown
+from rankwell.errors import BadInput, BadUsage, sentence, shown
 from rankwell.report.present import Progress
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import now
@@ -146,9 +146,7 @@ class HttpJudge:
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
                     named = next((name for name in self.options.sent_parameters if name in text), None)
-                    advice = (
-                        f" {flag('--parameter', f'{named}=')} leaves {named} out, and NAME=VALUE sends another." if named else ""
-                    )
+                    advice = f" --parameter {named}= leaves {named} out, and NAME=VALUE sends another." if named else ""
                     raise BadInput(f"{self.model} refuses item {shown(question.item)}: {sentence(text)}{advice}") from None
                 if attempt == self.options.attempts or is_interrupted():
                     raise EngineFailure(failure.kind, text) from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from rankwell.core.options import Input, JudgmentColumns, Option, RunColumns
-from rankwell.errors import BadUsage, flag
+from rankwell.errors import BadUsage, shown
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
@@ -217,7 +217,7 @@ class ModelOptions:
             name, equals, value = text.partition("=")
             if not equals or not name or name in named or name in ("model", "messages", "longest"):
                 raise BadUsage(
-                    f"{flag('--parameter', text)}: expected NAME=VALUE, a NAME once, and none of model, messages, longest."
+                    f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none of model, messages, longest."
                 )
             try:
                 named[name] = json.loads(value) if value else None
