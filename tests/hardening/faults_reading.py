@@ -151,4 +151,16 @@ TEXTS = [
         before="accepted, exit 0",
     ),
 ]
-CASES = [*QUOTATION_MARKS, *MASKS, *TWO_ORDERS, *TEXTS]
+_LINES = '{"references": ["a"], "retrieved": ["b"]}\n'
+KEYS = [
+    Case(
+        f"JSON lines with unknown keys as {what}",
+        f"evaluate {words}",
+        text_files({"lines.jsonl": _LINES * 2, "qrels": "q1 0 d1 1\n", "run": "q1 Q0 d1 1 1.5 t\n"}),
+        shows=r"JSON lines whose objects have the keys 'references', 'retrieved'; expected a query \(query_id",
+        hides="Extra data|Traceback",
+        before="Extra data at column 1; is the file whole?",
+    )
+    for what, words in (("a run", "qrels lines.jsonl"), ("judgments", "lines.jsonl run"))
+]
+CASES = [*QUOTATION_MARKS, *MASKS, *TWO_ORDERS, *TEXTS, *KEYS]
