@@ -34,9 +34,9 @@ _DOTTED = re.compile(rb"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 
-def read_json(source: Source, expected: str = "", *, pairs: Pairs | None = None, finite: bool = False) -> Any:
+def read_json(source: Source, expected: str = "", **rules: Any) -> Any:
     """The value in a JSON file; the arguments and errors are those of `parse_json`."""
-    return parse_json(source.read(), source.name, expected, pairs=pairs, finite=finite)
+    return parse_json(source.read(), source.name, expected, **rules)
 
 
 def parse_json(
@@ -47,11 +47,13 @@ def parse_json(
     line: int | None = None,
     pairs: Pairs | None = None,
     finite: bool = False,
+    keys_of_lines: str = "",
 ) -> Any:
     """The value of a JSON text; bytes that are not UTF-8 are kept as in `decode_id`.
 
     name: of the file or place. expected: the form, for messages. line: number of the line that the text is. pairs: makes an
     object of its keys and values, as `unique_keys` does. finite: whether NaN, Infinity and 1e999 are refused.
+    keys_of_lines: the keys that objects on lines of their own should have, for the message on others.
     Raises BadInput (BadLine for a line) for what is not JSON, brackets nested deeper than `MAX_DEPTH`, integers of more than
     `MAX_DIGITS` digits, and half a character (`\\ud83d`); whatever `pairs` raises of rankwell's errors begins with the name.
     """
@@ -72,6 +74,11 @@ def parse_json(
         found = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
+        if line is None and (keys := _line_keys(error)):
+            listed = ", ".join(shown(key, 40) for key in keys[:8]) + ", …" * (len(keys) > 8)
+            raise kind(
+                f"{name}: JSON lines whose objects have the keys {listed}; expected {keys_of_lines or 'one value'}."
+            ) from error
         why = error.msg.removesuffix(" at")
         raise kind(f"{where}: {why} at column {error.colno}; {hope}") from error
     except RecursionError as error:
@@ -85,6 +92,15 @@ def parse_json(
         escape = half[0].decode("ascii")
         raise kind(f"{_where(half.start())}: {escape} is half a character; correct the text, or cut it between characters.")
     return found
+
+
+def _line_keys(error: json.JSONDecodeError) -> list[str]:
+    """The keys of the first object where another one begins on a line of its own behind it; empty for other errors."""
+    before, behind = error.doc[: error.pos], error.doc[error.pos :]
+    if error.msg != "Extra data" or not behind.startswith("{") or not before.rstrip(" \t").endswith("\n"):
+        return []
+    first = json.loads(before)
+    return list(first) if isinstance(first, dict) else []
 
 
 def _finite(text: str) -> float:

@@ -116,4 +116,51 @@ TWO_ORDERS = [
         r"RR +1\.0000",
     ),
 ]
-CASES = [*QUOTATION_MARKS, *MASKS, *TWO_ORDERS]
+_TOPIC = "<top>\n<num> Number: {}\n<title> bears\n<desc> Description:\nhow often?\n</top>\n"
+_TEXTS = text_files(
+    {
+        "qrels": "301 0 d1 1\n302 0 d2 1\n",
+        "run": "301 Q0 d1 1 1.5 t\n302 Q0 d2 1 1.5 t\n",
+        "topics.txt": _TOPIC.format(301) + _TOPIC.format(302),
+        "foreign.txt": _TOPIC.format(51),
+        "empty.tsv": "301\t\n302\t\n",
+    }
+)
+_QUERIES = "python: import pyarrow.parquet as pq; print(pq.read_table('out/queries.parquet').to_pydict())"
+TEXTS = [
+    Case(
+        "TREC topics as texts of queries",
+        f"evaluate qrels run -m RR --query-texts topics.txt -o out\n{_QUERIES}",
+        _TEXTS,
+        (0,),
+        r"'text': \['bears', 'bears'\], 'desc': \['how often\?', 'how often\?'\]",
+        before="every text is None, exit 0",
+    ),
+    Case(
+        "texts of other queries",
+        "evaluate qrels run -m RR --query-texts foreign.txt",
+        _TEXTS,
+        shows="none of its 1 ids, such as '51', is one of the 2 judged queries, such as '301'",
+        before="accepted, exit 0",
+    ),
+    Case(
+        "texts of which each is empty",
+        "evaluate qrels run -m RR --query-texts empty.tsv",
+        _TEXTS,
+        shows="each of the 2 texts is empty",
+        before="accepted, exit 0",
+    ),
+]
+_LINES = '{"references": ["a"], "retrieved": ["b"]}\n'
+KEYS = [
+    Case(
+        f"JSON lines with unknown keys as {what}",
+        f"evaluate {words}",
+        text_files({"lines.jsonl": _LINES * 2, "qrels": "q1 0 d1 1\n", "run": "q1 Q0 d1 1 1.5 t\n"}),
+        shows=r"JSON lines whose objects have the keys 'references', 'retrieved'; expected a query \(query_id",
+        hides="Extra data|Traceback",
+        before="Extra data at column 1; is the file whole?",
+    )
+    for what, words in (("a run", "qrels lines.jsonl"), ("judgments", "lines.jsonl run"))
+]
+CASES = [*QUOTATION_MARKS, *MASKS, *TWO_ORDERS, *TEXTS, *KEYS]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.options import may_overwrite
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
-from rankwell.io.files import read_texts
+from rankwell.io.files import read_texts, refuse_foreign_texts
 from rankwell.io.result_folder import digest_of, is_result_folder, read_further, read_manifest, read_results, read_summary
 from rankwell.media.item_pictures import ItemPictures
 from rankwell.report import Row
@@ -61,11 +61,8 @@ def _texts_of_queries(place: str | Mapping[str, str], source: PageSource) -> dic
     """The texts of the page's queries and their attributes, in columns."""
     known = read_texts(place)
     queries = {query for each in source.values for query in each.queries}
+    refuse_foreign_texts(known, queries, place, "queries")
     rows = [(query, text) for query, text in known.texts.items() if query in queries]
-    if not rows and queries:
-        name = place if isinstance(place, str) else flag("--query-texts")
-        what = f"{name}: none of its {len(known.texts)} ids is one of the {len(queries)} queries, such as {min(queries)!r}"
-        raise BadInput(f"{what}; give the texts of the queries.")
     attributes = dict.fromkeys(name for query, _ in rows for name in known.attributes[query])
     columns = {name: [known.attributes[query].get(name) for query, _ in rows] for name in attributes}
     return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}

@@ -1,6 +1,6 @@
 """Reading and writing of files in any format."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -207,8 +207,19 @@ def read_ids(place: Any, *, format: str | None = None) -> set[str]:  # noqa: A00
     return set(_texts(place, format, Request(ids_only=True)).texts)
 
 
+def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> None:
+    """Raises BadInput where no text has one of the ids. what: those that the ids are of, in the plural."""
+    if ids and texts.texts.keys().isdisjoint(ids):
+        name = place if isinstance(place, (str, Path)) else "the texts"
+        known = f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of the {len(ids)} {what}"
+        raise BadInput(f"{name}: {known}, such as {min(ids)!r}; give the texts of the {what}.")
+
+
 def _texts(place: Any, name: str | None, request: Request) -> Texts:
-    """The texts of a place, of a folder those of all its files. Raises BadInput for an id that two of them have."""
+    """The texts of a place, of a folder those of all its files.
+
+    Raises BadInput for an id that two of them have, and where every text is empty.
+    """
     files = text_files(place) or [place]
     found, format_of = read_as(files[0], "texts", name, request)
     for file in files[1:]:
@@ -218,6 +229,9 @@ def _texts(place: Any, name: str | None, request: Request) -> Texts:
             raise BadInput(f"{what}; every text needs its own id.")
         found.texts.update(more.texts)
         found.attributes.update(more.attributes)
+    if not request.ids_only and not any(map(str.strip, found.texts.values())):
+        where = place if isinstance(place, (str, Path)) else "the texts"
+        raise BadInput(f"{where}: each of the {len(found.texts)} texts is empty, read as {format_of}; name a file that has them.")
     return found._replace(format=format_of)
 
 

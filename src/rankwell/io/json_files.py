@@ -16,6 +16,7 @@ from rankwell.store import Head, Source, encode_id
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*(?:\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\[)|\}})", re.DOTALL)
 _TEXTS = re.compile(rf'\{{\s*{_STRING}\s*:\s*"')
+_KEYS = "a query (query_id, qid), an item (doc_id, docno) and a number (score, rank; relevance, grade)"
 Mapped = dict[str, Any]
 
 
@@ -71,7 +72,9 @@ def _sniff_texts(head: Head) -> float:
 @file_format("json", "texts", sniff=_sniff_texts, suffixes=(".json",))
 def read_texts(source: Source, request: Request) -> Texts:
     """The texts in `{id: text}`. Raises BadInput for an id that appears twice, and for a text that is not a string."""
-    found = read_json(source, pairs=unique_keys)
+    found = read_json(
+        source, pairs=unique_keys, keys_of_lines="an id (id, _id, query_id, doc_id) and a text (text, query, contents)"
+    )
     expected = "expected {id: text}"
     if not isinstance(found, dict):
         raise BadInput(f"{source.name}: $ is {_seen(found)}; {expected}.")
@@ -135,7 +138,7 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
                 known[key] = place
         return {pairs[place][0]: pairs[place][1] for place in sorted(known.values())}
 
-    return read_json(source, pairs=_build)
+    return read_json(source, pairs=_build, keys_of_lines=_KEYS)
 
 
 def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:

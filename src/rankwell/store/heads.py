@@ -31,6 +31,8 @@ _FOREIGN = {
 _LONGEST, _LONGEST_OBJECT = 1 << 26, 1 << 25
 """So much is looked at for the end of the first lines, and of the first object of JSON."""
 _OBJECT = re.compile(r"\[?\s*(?=\{)")
+_TOPICS = re.compile(r"<(top|topics?)\b")
+"""The tags of TREC's topics, the only form of XML that is read."""
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = HEAD) -> tuple[bytes, bool]:
@@ -143,7 +145,8 @@ class Head:
         for mark, what in _FOREIGN.items():
             if self.raw.startswith(mark):
                 raise BadInput(f"{self.name} is {what}.")
-        if self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml")):
+        is_marked_up = self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml"))
+        if is_marked_up and not _TOPICS.search(self.text[:4096]):
             raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):

@@ -258,9 +258,9 @@ def is_falling(name: str) -> bool:
 
 def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
     """The error for two columns that order the items of a query differently."""
-    ways = [flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}") for name in (columns.value, rival)]
+    options = [flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}") for name in (columns.value, rival)]
     what = f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} differently"
-    return BadInput(f"{what}; say which one orders them, with {ways[0]} or {ways[1]}.")
+    return BadInput(f"{what}; say which one orders them, with {options[0]} or {options[1]}.")
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:

@@ -163,6 +163,8 @@ def _results(
         evaluation.builder.notes += [each.sentence for each in copies(inputs.runs)]
     texts = inputs.beside if options.texts is None and evaluation.keep else options.texts
     known = None if texts is None else io.read_texts(texts)
+    if known is not None and options.texts is not None:
+        io.refuse_foreign_texts(known, evaluation.truth.flat.queries, options.texts, "judged queries")
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
