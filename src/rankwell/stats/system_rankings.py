@@ -12,7 +12,6 @@ from rankwell.errors import BadInput
 from rankwell.stats import check_level
 from rankwell.stats.intervals import special_functions
 
-
 _PAIRS = 1 << 22
 """Pairs of systems that are compared at a time."""
 
