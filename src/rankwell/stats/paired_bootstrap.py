@@ -103,7 +103,8 @@ def _parts(column: Differences, *, test: bool, studentised: bool = False) -> lis
     deviations = Deviations.of(sums, sizes) if studentised else None
     if not test and deviations is not None and deviations.expands:
         return []
-    parts = [sums] if sizes is None else [sums, sizes]
+    # A studentised interval is made of the deviations alone.
+    parts = [] if deviations is not None and not test else [sums] if sizes is None else [sums, sizes]
     if test:
         parts += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
     return parts if deviations is None else [*parts, *deviations.columns()]

@@ -12,6 +12,9 @@ from rankwell.errors import BadInput
 from rankwell.stats import check_level
 from rankwell.stats.intervals import special_functions
 
+_PAIRS = 1 << 22
+"""Pairs of systems that are compared at a time."""
+
 
 class Friedman(NamedTuple):
     """ranks: (systems,) the mean rank of each over the blocks, 1 is best. chi_square, p: Friedman's test that all are alike.
@@ -27,9 +30,16 @@ class Friedman(NamedTuple):
 
 def descending_ranks(values: Floats) -> Floats:
     """(…, systems) the rank of each system in its row, 1 for the highest; equal values share the mean of their ranks."""
-    higher = (values[..., None, :] > values[..., :, None]).sum(axis=-1)
-    same = (values[..., None, :] == values[..., :, None]).sum(axis=-1)
-    return higher + (same + 1) / 2
+    systems = values.shape[-1]
+    rows = values.reshape(-1, systems)
+    found = np.empty(rows.shape)
+    step = max(1, _PAIRS // max(1, systems * systems))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        higher = (part[:, None, :] > part[:, :, None]).sum(axis=-1)
+        same = (part[:, None, :] == part[:, :, None]).sum(axis=-1)
+        found[start : start + step] = higher + (same + 1) / 2
+    return found.reshape(values.shape)
 
 
 def tau_ap(reference: Floats, other: Floats) -> float | None:

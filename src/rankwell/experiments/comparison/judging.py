@@ -22,7 +22,7 @@ from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 TestFamily = Literal["primary", "all"]
-_TOGETHER = 1 << 22
+_TOGETHER = 1 << 21
 """Differences in memory at a time."""
 _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 """The largest difference of two values."""
