@@ -62,11 +62,14 @@ def test_junk_leaves_the_ranking_and_the_truth_as_if_it_had_never_been_there(see
 def test_the_condensed_view_is_that_of_a_ranking_without_unjudged_items(seed: int):
     world = MAKERS["JudgedRankings"].world(seed)
 
-    view = judged_rankings(world.truth, world.run).condensed
+    view = judged_rankings(world.truth, world.run)
 
-    judged = {query: {item for item, grade in graded.items() if grade >= 0} for query, graded in world.truth.items()}
-    run = {query: {item: score for item, score in scored.items() if item in judged[query]} for query, scored in world.run.items()}
-    assert columns(view) == columns(judged_rankings(world.truth, run))
+    for condensed, least in ((view.condensed, -9), (view.with_unjudged_pool.condensed, 0)):
+        judged = {query: {item for item, grade in graded.items() if grade >= least} for query, graded in world.truth.items()}
+        run = {
+            query: {item: score for item, score in scored.items() if item in judged[query]} for query, scored in world.run.items()
+        }
+        assert columns(condensed) == columns(judged_rankings(world.truth, run))
 
 
 def test_a_cut_view_is_that_of_a_shorter_ranking():
@@ -107,7 +110,8 @@ def test_the_chance_to_stand_above_the_cut_counts_unjudged_items_of_the_tie():
     assert view.chance_within(2).tolist() == [0.4] * 4
     assert view.chance_within(9).tolist() == [1.0] * 4
     assert view.mean_over_ties(lambda rank: 1.0 / rank, 2).tolist() == pytest.approx([(1 + 1 / 2) / 5] * 4)
-    assert view.condensed.chance_within(2).tolist() == pytest.approx([2 / 3] * 3)
+    assert view.condensed.chance_within(2).tolist() == [1 / 2] * 4
+    assert view.with_unjudged_pool.condensed.chance_within(2).tolist() == pytest.approx([2 / 3] * 3)
 
 
 def test_nothing_at_all_is_a_view_too():

@@ -61,10 +61,15 @@ def test_condensed_intents_keep_what_any_intent_judges_and_condensed_groups_what
     truth = {"q": {"1": {"a": 0.0}, "2": {"b": 1.0, "c": -1.0}}}
     run = {"q": {"x": 9.0, "c": 5.0, "a": 4.0, "b": 3.0}}
 
-    assert intents.p_ia(intent_rankings(truth, run), k=2, judged_only=True).tolist() == [0.5]
-    assert intent_rankings(truth, run).condensed.by_aspect.ranks.tolist() == [1, 2]
-    assert group_rankings(truth, run).condensed.by_aspect.ranks.tolist() == [1, 1]
-    assert group_rankings(truth, run).condensed.cut(1).by_aspect.ranks.tolist() == []
+    by_intent, by_group = intent_rankings(truth, run), group_rankings(truth, run)
+
+    assert intents.p_ia(by_intent, k=2, judged_only=True).tolist() == [0.0]
+    assert intents.p_ia(by_intent.with_unjudged_pool, k=2, judged_only=True).tolist() == [0.5]
+    assert by_intent.condensed.by_aspect.ranks.tolist() == [2, 1, 3]
+    assert by_intent.with_unjudged_pool.condensed.by_aspect.ranks.tolist() == [1, 2]
+    assert by_group.condensed.by_aspect.ranks.tolist() == [1, 1, 2]
+    assert by_group.with_unjudged_pool.condensed.by_aspect.ranks.tolist() == [1, 1]
+    assert by_group.condensed.cut(1).by_aspect.ranks.tolist() == []
 
 
 def test_junk_is_gone_for_every_aspect() -> None:

@@ -159,18 +159,27 @@ def beir(worlds: list[World]) -> Values:
     return collected(map(_means, worlds))
 
 
+class _Queries(dict[str, Any]):
+    """A data set of queries: a column of ids, of which some rows can be selected."""
+
+    def __init__(self, ids: list[str]) -> None:
+        super().__init__(id=ids)
+
+    def select(self, rows: list[int]) -> "_Queries":
+        """Some of the rows."""
+        return _Queries([self["id"][row] for row in rows])
+
+
 def mteb(worlds: list[World]) -> Values:
-    """The means of a task that ignores identical ids where the first world of the case has them, NaN where there is none."""
+    """The means of a task, NaN where there is none; tasks ignore identical ids or do not, here by the world's `judged_only`."""
     from mteb._evaluators.retrieval_evaluator import RetrievalEvaluator
     from mteb.abstasks.retrieval import _filter_queries_without_positives as kept
 
     names = [f"{word}_at_{k}" for word in _MTEB.values() for k in KS]
 
     def _means(each: World) -> dict[str, float]:
-        from datasets import Dataset
-
         judgments = whole(survivable(each["judgments"]))
-        judgments, queries = kept(judgments, Dataset.from_dict({"id": list(judgments)}))
+        judgments, queries = kept(judgments, _Queries(list(judgments)))
         run = {query: dict(each["run"][query]) for query in queries["id"] if query in each["run"]}
         try:
             found = RetrievalEvaluator.evaluate(None, judgments, run, list(KS), ignore_identical_ids=each["judged_only"])
