@@ -187,13 +187,14 @@ def test_three_columns_are_ranks_or_scores_as_the_whole_file_says(shape, mixed, 
             assert ranking.scores.tolist() == [sign * number for _, _, number, _ in sorted(lines, key=lambda line: line[0])]
 
 
+@pytest.mark.parametrize("length", [1, 10])
 @pytest.mark.parametrize("judged", [True, False])
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_query_far_behind_the_first_lines_may_contradict_them(judged, compiled, tmp_path, monkeypatch):
+def test_a_query_far_behind_the_first_lines_may_contradict_them(judged, compiled, length, tmp_path, monkeypatch):
     if not compiled:
         monkeypatch.setattr(native, "library", None)
     place = tmp_path / "x"
-    text = "".join(f"{query} d{item} {item}\n" for query in range(3000) for item in range(1, 11))
+    text = "".join(f"{query} d{item} {item}\n" for query in range(3000) for item in range(1, length + 1))
     judgments = Judgments.from_dict({"2999" if not judged else "late": {"d1": 1}})
     place.write_text(text)
     assert files.find_hits(place, judgments).format == "msmarco"

@@ -14,6 +14,7 @@ from rankwell.io.reader import scan
 from rankwell.io.reader.columns import (
     GRADED,
     SCORED,
+    SNIFFED,
     ColumnRoles,
     are_numbers,
     are_ordered,
@@ -35,7 +36,7 @@ from rankwell.store import Head, Source, decode_id
 
 def _sniff_run(head: Head) -> float:
     """Three fields of which the last is a number, and not a rank in the order of the lines."""
-    rows = [line.split() for line in head.lines]
+    rows = [line.split() for line in head.lines[:SNIFFED]]
     if not rows or any(len(row) != 3 for row in rows) or not are_numbers(rows, 2):
         return 0.0
     return 0.0 if order_of((row[0], row[2]) for row in rows).kind == "ranks" else 0.7
@@ -43,7 +44,7 @@ def _sniff_run(head: Head) -> float:
 
 def _sniff_judgments(head: Head) -> float:
     """Three fields of which the last is a grade."""
-    rows = [line.split() for line in head.lines]
+    rows = [line.split() for line in head.lines[:SNIFFED]]
     if not rows or any(len(row) != 3 for row in rows) or not are_numbers(rows, 2):
         return 0.0
     return 0.7
@@ -148,7 +149,7 @@ def _refuse_other(source: Source, queries: Sequence[str], items: Sequence[str], 
     reason = ""
     if set(items) <= {"0", "Q0"} or (len(items) > 1 and len(set(items)) == 1):
         reason = "the second column is the same in every line, so that it may not be the item"
-    elif are_ordered(queries, grades) and len(set(queries)) < len(queries):
+    elif are_ordered(zip(queries, grades, strict=True)) and len(set(queries)) < len(queries):
         reason = "the numbers count the lines of every query, as ranks of a run do"
     if reason:
         refuse_readings(Head.of(source), "judgments", [ColumnRoles(1, 2, 3, "grade")], reason)

@@ -10,7 +10,7 @@ from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
 from rankwell.io.reader import scan
-from rankwell.io.reader.columns import are_ordered, order_of, settle_run
+from rankwell.io.reader.columns import SNIFFED, are_ordered, order_of, settle_ranks
 from rankwell.io.reader.lines import MSMARCO_RUN, ReadOptions, read_rows
 from rankwell.io.reader.lists import ListScan, NumberedLists
 from rankwell.io.reader.shared import count_lines
@@ -19,7 +19,7 @@ from rankwell.store import Head, Source, SourceRange, decode_id
 
 def _sniff_run(head: Head) -> float:
     """Three fields of which the last counts the lines of each query."""
-    fields = [line.split() for line in head.lines]
+    fields = [line.split() for line in head.lines[:SNIFFED]]
     if not fields or any(len(each) != 3 or not each[2].isdigit() for each in fields):
         return 0.15 if fields and len(fields[0]) == 3 else 0.0
     return 0.8 if order_of((each[0], each[2]) for each in fields).kind == "ranks" else 0.15
@@ -35,13 +35,13 @@ def _sniff_texts(head: Head) -> float:
 def _confirm(source: Source) -> None:
     """Raises BadInput where the first lines alone are in the order of their ranks."""
     no_judgments = Judgments.from_rows([], [], [])
-    scan(source, no_judgments, MSMARCO_RUN, ReadOptions(), unordered=partial(settle_run, source, Head.of(source)))
+    scan(source, no_judgments, MSMARCO_RUN, ReadOptions(), unordered=partial(settle_ranks, source, Head.of(source)))
 
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     options = request.options._replace(comments=False)
     checked = request.recognised and not isinstance(source, SourceRange)
-    unordered = partial(settle_run, source, Head.of(source)) if checked else None
+    unordered = partial(settle_ranks, source, Head.of(source)) if checked else None
     return scan(source, judgments, MSMARCO_RUN, options, progress=request.progress, unordered=unordered)
 
 
@@ -71,8 +71,8 @@ def read_run(source: Source, request: Request) -> Ranking:
     Raises BadLine for a line of another form, DuplicateItem naming both lines. Source: Bajaj et al. 2016, MS MARCO.
     """
     rows = read_rows(source, request.options._replace(comments=False), MSMARCO_RUN, progress=request.progress)
-    if request.recognised and not are_ordered(rows.queries, rows.ranks.tolist()):
-        settle_run(source, Head.of(source))
+    if request.recognised and not are_ordered(zip(rows.queries, rows.ranks.tolist(), strict=True)):
+        settle_ranks(source, Head.of(source))
     return request.ranking_of(rows, source)
 
 

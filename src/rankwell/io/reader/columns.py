@@ -25,6 +25,8 @@ Position = Literal["run", "judgments"]
 LARGEST_GRADE = 1e6
 """No scale of grades goes so far; seconds since 1970 do."""
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+SNIFFED = 300
+"""Lines by which a format is recognised; others are looked at when the file is read."""
 _MOST_ROWS = 1 << 20
 _MOST_SHOWN = 3
 DELIMITERS = (b"\t", b"::", b",", b";", b"|")
@@ -312,10 +314,10 @@ def order_of(rows: Iterable[tuple[bytes, bytes]]) -> RunOrder:
     return order
 
 
-def are_ordered(queries: Iterable[str], ranks: Iterable[float]) -> bool:
-    """Whether ranks count the rows of each query."""
-    counts: dict[str, int] = {}
-    for query, rank in zip(queries, ranks, strict=True):
+def are_ordered(ranks: Iterable[tuple[str | bytes, float]]) -> bool:
+    """Whether ranks, each behind its query, count the rows of each query."""
+    counts: dict[str | bytes, int] = {}
+    for query, rank in ranks:
         counts[query] = counts.get(query, 0) + 1
         if rank != counts[query]:
             return False
@@ -342,6 +344,13 @@ def settle_run(source: Source, head: Head) -> None:
         return
     reason = "they rise in every query" if order.kind == "rising" else ""
     refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")], reason)
+
+
+def settle_ranks(source: Source, head: Head) -> None:
+    """Raises BadInput where the numbers of lines `query item number` do not count the lines of each query."""
+    pairs = ((query, float(number)) for query, number in pairs_of(line for _, line in source.lines()))
+    if not are_ordered(pairs):
+        refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")])
 
 
 def settle_qrels(source: Source, head: Head) -> None:
