@@ -7,7 +7,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -205,12 +204,6 @@ def test_the_readme_has_no_other_blocks_and_names_commands_that_there_are():
     assert len(blocks("text")) == 1
     for words in (shlex.split(text) for text in re.findall(r"`rankwell ([a-z][^`]*)`", README)):
         assert words[0] == DROP_IN or find_command(words), words
-
-
-@pytest.fixture(autouse=True)
-def as_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Modules and the search path stay as they are."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 def test_the_readme_is_short_and_its_pictures_are_small():

@@ -1,8 +1,6 @@
 """The tutorials as a reader follows them: files are written, commands typed, scripts run, and pages show what is printed."""
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +13,6 @@ DAILY = {"question-answering", "cluster"}
 LONG = {"instance-search", "agreement", "compare-two-systems"}
 """Those that resample or draw for seconds: `make test-full` types them, and the goldens hold what their commands print."""
 PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
-
-
-@pytest.fixture(autouse=True)
-def as_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The search path stays as it is, and modules of a tutorial are forgotten."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    yield
-    sys.modules.pop("my_app", None)
 
 
 def marked(name: str) -> object:

@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -745,7 +744,6 @@ def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monk
     Path("grid.toml").write_text(toml)
     names = {name for cell in read_experiment("grid.toml").cells for name in cell.parameters}
     assert names == {"k_retriever", "threshold", "top"}
-    sys.modules.pop("my_system")
 
 
 def test_the_folder_of_a_grid_is_one_of_tables_for_whoever_needs_values_of_queries(
