@@ -294,8 +294,8 @@ Written by `python tools/statistics_page.py`; the figures are of {simulations} s
 
 ## Intervals
 
-Intervals are two-sided and over queries: what would the mean be for other queries of the same kind? Below 10 queries there is
-none. `--intervals` chooses how they are made:
+Sums in means, standard deviations and differences are rounded once, in any order of queries. Intervals are two-sided and over
+queries: what would the mean be for other queries of the same kind? Below 10 queries there is none. `--intervals` chooses how:
 
 * `bootstrap-t` (the default): for shares that are all 0 or 1 Clopper and Pearson's, which is exact: it holds the true share at
   least as often as it says. For other values the studentised bootstrap from 10,000 resamples with replacement (Davison and
