@@ -58,21 +58,23 @@ CASES: list[Case] = [
     ),
 ]
 if sys.platform == "linux":
-    CASES += [
-        Case(
-            "results in a folder whose name is not UTF-8",
-            "evaluate qrels run -o b\udcff\nconvert run b\udcff.parquet\nevaluate qrels b\udcff.parquet -m RR -f csv",
-            _WRITE,
-            codes=(0,),
-            shows=r"(?m),RR,RR,0\.5,",
-            holds=("b\udcff/summary.csv", "b\udcff/per_query.parquet"),
-            before="Traceback: RuntimeError: std::bad_cast, exit 3",
-        ),
-        Case(
-            "a file that the system does not read",
-            "evaluate qrels /proc/self/mem",
-            _WRITE,
-            shows=r"rankwell: /proc/self/mem cannot be read \(Input/output error\)",
-            before="output: Input/output error, exit 2",
-        ),
-    ]
+    CASES.extend(
+        [
+            Case(
+                "results in a folder whose name is not UTF-8",
+                "evaluate qrels run -o b\udcff\nconvert run b\udcff.parquet\nevaluate qrels b\udcff.parquet -m RR -f csv",
+                _WRITE,
+                codes=(0,),
+                shows=r"(?m),RR,RR,0\.5,",
+                holds=("b\udcff/summary.csv", "b\udcff/per_query.parquet"),
+                before="Traceback: RuntimeError: std::bad_cast, exit 3",
+            ),
+            Case(
+                "a file that the system does not read",
+                "evaluate qrels /proc/self/mem",
+                _WRITE,
+                shows=r"rankwell: /proc/self/mem cannot be read \(Input/output error\)",
+                before="output: Input/output error, exit 2",
+            ),
+        ]
+    )

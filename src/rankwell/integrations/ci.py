@@ -1,4 +1,4 @@
-"""The gate of continuous integration: what action.yml and gitlab.yml run, `python -m rankwell.integrations.ci`.
+"""The gate of continuous integration: what action.yml and gitlab.yml run, `python -P -m rankwell.integrations.ci`.
 
 Every setting is an environment variable, so that no value passes through a shell.
 """

@@ -1,4 +1,4 @@
-"""A note of a merge request from the Markdown summary of the gate: `python -m rankwell.integrations.gitlab_note`."""
+"""A note of a merge request from the Markdown summary of the gate: `python -P -m rankwell.integrations.gitlab_note`."""
 
 import json
 import os
