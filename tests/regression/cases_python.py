@@ -94,7 +94,7 @@ def _clips_by_text(**options: Any) -> Found:
         queries="clips/queries.csv",
         schema=schema,
         text_embeddings="clips/texts.npy",
-        map_text=lambda text: mapper.map_text(text).keywords,
+        map_text=lambda text: mapper.map_text(text).query_keywords,
         **options,
     )
     return shown(result, "by_group", "by_keyword")
