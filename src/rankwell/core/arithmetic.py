@@ -1,18 +1,18 @@
-"""How NumPy treats overflow, underflow and what has no value, in all that Python calls, whatever `np.seterr` said before."""
+"""NumPy's rules for overflow, underflow and undefined results, the same whatever the caller chose with `np.seterr`."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
-Made = TypeVar("Made")
+Parameters = ParamSpec("Parameters")
+Returned = TypeVar("Returned")
 
 
-def own_arithmetic(function: Callable[Given, Made]) -> Callable[Given, Made]:
+def own_arithmetic(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """The function under NumPy's own choice: an underflow is 0, anything else a warning."""
 
     @wraps(function)
-    def _call(*given: Given.args, **named: Given.kwargs) -> Made:
+    def _call(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
         # A command that computes nothing starts without NumPy.
         import numpy as np
 

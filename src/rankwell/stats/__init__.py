@@ -174,7 +174,7 @@ def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str
         held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
         notes.append(f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}")
     if equal:
-        what = "every query has the same value, so that the interval has no width; it says nothing of other queries"
+        what = "every query has the same value, so that the interval has no width; it does not cover other queries"
         notes.append(f"{what}: {_named(equal)}")
     return notes
 
@@ -234,7 +234,7 @@ class _Counted:
 
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
-        """What makes an interval of the mean too narrow: values at one end of their range, or a long tail; empty for neither."""
+        """The cause of too narrow an interval of the mean: values at one end of their range, or a long tail; empty for neither."""
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
             return ""
