@@ -234,7 +234,7 @@ class _Counted:
 
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
-        """The cause of too narrow an interval of the mean: values at one end of their range, or a long tail; empty for neither."""
+        """The cause of too narrow an interval: values at one end of their range, or a long tail; empty for neither."""
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
             return ""
