@@ -1,18 +1,18 @@
-"""How NumPy treats overflow, underflow and what has no value, in all that Python calls, whatever `np.seterr` said before."""
+"""NumPy's handling of overflow, underflow and undefined values in all that Python calls, whatever `np.seterr` said before."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Inputs = ParamSpec("Inputs")
 Made = TypeVar("Made")
 
 
-def own_arithmetic(function: Callable[Given, Made]) -> Callable[Given, Made]:
+def own_arithmetic(function: Callable[Inputs, Made]) -> Callable[Inputs, Made]:
     """The function under NumPy's own choice: an underflow is 0, anything else a warning."""
 
     @wraps(function)
-    def _call(*given: Given.args, **named: Given.kwargs) -> Made:
+    def _call(*given: Inputs.args, **named: Inputs.kwargs) -> Made:
         # A command that computes nothing starts without NumPy.
         import numpy as np
 
