@@ -234,7 +234,7 @@ class _Counted:
 
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
-        """The reason why an interval of the mean is too narrow: values far from an end of their range, or a long tail; else empty."""
+        """The reason why an interval of the mean is too narrow: values far from an end of their range, a tail; else empty."""
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
             return ""
