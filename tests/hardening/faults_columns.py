@@ -9,9 +9,9 @@ _MOVIES = "1\t61\t4\t878542420\n1\t189\t3\t888732928\n1\t33\t5\t878542699\n"
 _GENERATED = '{"query_id": "1", "query": "x", "positive_passages": [{"docid": "a"}], "negative_passages": []}\n'
 
 
-def _case(name: str, run: str, before: str, *, codes: tuple[int, ...] = (2,), shows: str, **files: str) -> Case:
+def _case(name: str, run: str, before: str, *, codes: tuple[int, ...] = (2,), shows: str, csv: str = "", **files: str) -> Case:
     """A case that never advises to exchange files."""
-    named = {"qrels": _QRELS, "run": _RUN, **files}
+    named = {"qrels": _QRELS, "run": _RUN, "run.csv": csv, **files}
     return Case(name, run, text_files(named), codes, shows, hides="Traceback|exchange the two files", before=before)
 
 
@@ -119,7 +119,7 @@ CASES: list[Case] = [
         "evaluate qrels run.csv",
         "known are … csv, exit 2",
         shows=r"if this is query '1', item 'a', score 0.5 \(--columns query=1,item=2,score=3\), say so",
-        **{"run.csv": "1,a,0.5\n1,b,0.25\n2,d,0.75\n"},
+        csv="1,a,0.5\n1,b,0.25\n2,d,0.75\n",
     ),
     _case(
         "columns of a comparison, a check and a conversion",

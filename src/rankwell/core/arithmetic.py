@@ -1,18 +1,18 @@
-"""NumPy's rules for overflow, underflow and undefined results, the same whatever the caller chose with `np.seterr`."""
+"""NumPy's handling of overflow, underflow and undefined values in all that Python calls, whatever `np.seterr` said before."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
+Inputs = ParamSpec("Inputs")
+Made = TypeVar("Made")
 
 
-def own_arithmetic(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
+def own_arithmetic(function: Callable[Inputs, Made]) -> Callable[Inputs, Made]:
     """The function under NumPy's own choice: an underflow is 0, anything else a warning."""
 
     @wraps(function)
-    def _call(*given: Parameters.args, **named: Parameters.kwargs) -> Returned:
+    def _call(*given: Inputs.args, **named: Inputs.kwargs) -> Made:
         # A command that computes nothing starts without NumPy.
         import numpy as np
 

@@ -166,7 +166,7 @@ def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str
         elif counted.skewed:
             unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(each)
     notes = [
-        f"all values are close together at an end of their range; {n} queries do not exclude that up to {100 * share:.0f} % of "
+        f"all values are close together; {n} queries do not exclude that up to {100 * share:.0f} % of "
         f"queries have quite other ones, which the interval leaves out (docs/statistics.md): {_named(mine)}"
         for (n, share), mine in sorted(unseen.items(), key=lambda item: item[0])
     ]
@@ -174,7 +174,7 @@ def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str
         held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
         notes.append(f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}")
     if equal:
-        what = "every query has the same value, so that the interval has no width; it does not cover other queries"
+        what = "every query has the same value, so that the interval has no width; other queries may differ"
         notes.append(f"{what}: {_named(equal)}")
     return notes
 
@@ -234,7 +234,7 @@ class _Counted:
 
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
-        """The cause of too narrow an interval: values at one end of their range, or a long tail; empty for neither."""
+        """The reason why an interval of the mean is too narrow: values far from an end of their range, a tail; else empty."""
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
             return ""

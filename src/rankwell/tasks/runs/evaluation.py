@@ -236,7 +236,7 @@ class _RunEvaluation:
 
     def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
-        alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, 0, self.sessions)
+        alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, False, self.sessions)
         alone.add(place._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
         values = alone.builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
