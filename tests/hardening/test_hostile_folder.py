@@ -1,6 +1,8 @@
 """Nothing in the working directory is imported, by no command and no process that it starts, and outputs are as elsewhere."""
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +13,8 @@ import pytest
 import rankwell
 from contracts.test_tasks import TASKS
 from hardening.hostile_folder import CONSOLE, SAFE_MODULE, WORK, make_hostile, outputs, smallest_of, write_work
+from rankwell.core.catalogue import command_summaries
+from regression import cases
 
 DAILY = {"a measure of a file", "an executor, processes"}
 VOLATILE = {"an engine in a process": ("out/run.parquet",), "an executor, ray": ("found.run",), "retrieve": ("out/run.parquet",)}
@@ -59,6 +63,38 @@ def test_processes_that_a_command_starts_import_nothing_beside_its_data(work: st
 
     assert compared(tmp_path, _write, by, VOLATILE.get(work, ()))
     assert not (tmp_path / "marks").exists()
+
+
+COMMANDS = [" ".join(words) for words in command_summaries()]
+ONLY_HELP = {command for command in COMMANDS if command.startswith("demo ")} | {"study judge", "open"}
+"""Commands that take long, serve a page, or open one."""
+
+
+@pytest.fixture(scope="module")
+def regression_folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The inputs of the regression cases in a clean folder and in a hostile one."""
+    clean, hostile = (tmp_path_factory.mktemp(kind) / "data" for kind in ("clean", "hostile"))
+    clean.mkdir()
+    cases.build(clean)
+    shutil.copytree(clean, hostile, symlinks=True)
+    make_hostile(hostile, hostile.parent / "marks")
+    return clean, hostile
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_imports_nothing_beside_its_data(command: str, regression_folders: tuple[Path, Path]):
+    clean, hostile = regression_folders
+    named = (line.partition("\n")[0] for line in cases.LINES.values() if line.startswith(f"{command} "))
+    words = shlex.split(f"{command} --help" if command in ONLY_HELP else next(named, f"{command} --help"))
+
+    here, there = (
+        subprocess.run([*CONSOLE, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        for folder in (clean, hostile)
+    )
+
+    assert (there.returncode, there.stderr) == (here.returncode, here.stderr)
+    assert not (hostile.parent / "marks").exists()
 
 
 def test_the_marks_are_left_where_something_is_imported(tmp_path: Path):

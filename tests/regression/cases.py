@@ -54,7 +54,7 @@ class Runner:
     def run(self, name: str) -> running.Parts:
         """What a case leaves."""
         if self._workspace is None:
-            self._workspace = self._stack.enter_context(running.workspace(_build))
+            self._workspace = self._stack.enter_context(running.workspace(build))
         call = CALLS.get(name)
         if call is not None:
             return self._workspace.call(call)
@@ -69,7 +69,8 @@ class Runner:
         return comparing.differences(name, comparing.read(path), self.run(name), PERMITTED, exact=comparing.same_environment())
 
 
-def _build(folder: Path) -> None:
+def build(folder: Path) -> None:
+    """Writes the inputs of all cases."""
     worlds.build(folder)
     for file in _FILES:
         if hasattr(file, "write"):
