@@ -40,6 +40,7 @@ def test_thirty_of_a_hundred_queries_in_lower_case_are_named_with_the_figure():
 
 
 SPELLINGS = {
+    "encodings (Latin-1 for UTF-8)": lambda text: text.encode().decode("latin-1"),
     "Unicode normal forms": lambda text: unicodedata.normalize("NFD", text),
     "zero-width characters": lambda text: f"{text}\u200b",
     "percent-encoding": lambda text: text.replace("ö", "%C3%B6").replace("0", "%30"),
@@ -83,6 +84,18 @@ def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_fi
     assert note.startswith(f"mine: {n} more judged items would be found if {notation} were ignored")
     assert f"AP would be 1.0000 in place of {result['AP']:.4f}" in note
     assert (found["item ids in two notations"].level, found["item ids in two notations"].count) == ("error", n)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_a_file_in_another_encoding_than_utf_8_is_named_with_the_figure(encoding: str, tmp_path: Path):
+    item = "L’été" if encoding == "cp1252" else "été"
+    (tmp_path / "qrels").write_bytes(f"q1 0 {item} 1\nq2 0 b 1\n".encode(encoding))
+
+    result = rw.evaluate(tmp_path / "qrels", {"mine": {"q1": {item: 2.0, "x": 1.0}, "q2": {"b": 1.0}}}, "RR")
+
+    (note,) = notes_on_ids(result)
+    assert note.startswith("mine: 1 more judged item would be found if encodings (Latin-1 for UTF-8) were ignored")
+    assert "RR would be 1.0000 in place of 0.5000" in note
 
 
 def test_chunks_of_one_document_are_several_rows_of_it():

@@ -157,6 +157,17 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
     )
 
 
+def test_a_test_without_a_p_value_is_not_called_insignificant():
+    found = [values_of("A", "RR", [1.0] * 30), values_of("B", "RR", [0.5] * 30)]
+
+    (said,) = compare_values(found, test="t").verdicts
+
+    assert said.startswith(
+        "This test cannot judge B and A: B is behind by 0.5000 RR, 95 % interval [0.5000, 0.5000]; it has no p-value"
+    )
+    assert "significant" not in said
+
+
 def test_a_difference_larger_than_the_measure_allows_is_not_called_detectable():
     two = [values_of("A", "AP", np.array([0.0, 0.9])), values_of("B", "AP", np.array([0.5, 0.2]))]
 

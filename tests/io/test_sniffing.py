@@ -9,7 +9,7 @@ import pytest
 from rankwell.commands.convert import convert
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import choose_columns, likelihood
-from rankwell.errors import BadInput, UnknownName
+from rankwell.errors import BadInput, BadScore, UnknownName
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS, SURE, Request, formats
 from rankwell.store import Head, Source
@@ -234,3 +234,25 @@ def test_formats_that_content_cannot_show_are_listed():
     held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in formats(kind)}
 
     assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)
+
+
+@pytest.mark.parametrize("score", ["2,5", "2.5%", "0x1A", "high"])
+def test_lines_of_a_run_without_one_number_are_still_a_run(score, tmp_path):
+    run = tmp_path / "run"
+    run.write_text(f"q1 Q0 a 1 {score} r\nq1 Q0 b 2 {score} r\n")
+
+    with pytest.raises(BadScore, match=f"run:1: the score is '{score}'") as refusal:
+        io.read_ranking(run)
+
+    assert "columns" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("iteration", ["0", "Q0"])
+def test_judgments_in_words_are_still_judgments(iteration, tmp_path):
+    qrels = tmp_path / "qrels"
+    qrels.write_text(f"q1 {iteration} a relevant\nq1 {iteration} b irrelevant\n")
+
+    with pytest.raises(BadInput, match="qrels:1: grade 'relevant'") as refusal:
+        io.read_judgments(qrels)
+
+    assert "columns" not in str(refusal.value)

@@ -18,13 +18,14 @@ from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
 from rankwell.evaluation.judged import RunPlace
 from rankwell.io import files
-from rankwell.store import Source, decode_id, split_part
+from rankwell.store import Source, decode_id, encode_id, split_part
 
 Plain = Callable[[str], str]
 """The form of an id that is the same in all spellings of a notation."""
 _CHUNK = re.compile(
     r"(?:#|::)[\w.-]+$|[/_.@|%:-]*(?:chunk|passage|para(?:graph)?|segment|split|part)[/_.:#-]*\d+$", re.IGNORECASE
 )
+_NOT_UTF8 = re.compile("[\udc80-\udcff]+")
 _ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _DECIMALS = re.compile(r"^(\d+)\.0+$")
@@ -32,6 +33,19 @@ _EXTENSION = re.compile(
     r"\.(txt|md|html?|xml|json|csv|pdf|docx?|jpe?g|png|gif|webp|bmp|tiff?|npy|mp[34]|m4a|wav|flac|avi|mov|mkv|webm)$",
     re.IGNORECASE,
 )
+
+
+def _recoded(text: str) -> str:
+    """The id of bytes in Windows-1252 or Latin-1, or of UTF-8 that was read as one of these and written again."""
+    if text.isascii():
+        return text
+    known = _NOT_UTF8.sub(lambda found: encode_id(found[0]).decode("cp1252", "replace"), text)
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return known.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return known
 
 
 def _composed(text: str) -> str:
@@ -56,6 +70,7 @@ def _document(text: str) -> str:
 
 CHUNKS = "suffixes of chunks"
 CERTAIN: Mapping[str, Plain] = {
+    "encodings (Latin-1 for UTF-8)": _recoded,
     "Unicode normal forms": _composed,
     "zero-width characters": _visible,
     "percent-encoding": _decoded,

@@ -35,14 +35,21 @@ _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def _confidence(head: Head, width: int, number: int) -> float:
-    """Confidence by the share of lines with so many fields, of which one is a number; low for a table with names of columns."""
+    """Confidence by the share of lines with so many fields, of which one is a number; low for a table with names of columns.
+
+    Where no line has the number, TREC's constant second column shows what the lines are, unless another column of judgments has
+    numbers; their reader names the one at fault.
+    """
     rows = head.fields
     good = sum(len(fields) == width and _NUMBER.fullmatch(fields[number]) is not None for fields in rows)
     if rows and good == len(rows):
         return SURE
     if good and known_columns([decode_id(field) for field in rows[0]]) > 1:
         return 0.3
-    return 0.6 if good else 0.3 if any(abs(len(fields) - max(width - 1, 4)) <= 1 for fields in rows) else 0.0
+    marked = rows and all(len(fields) == width and fields[1] in (b"Q0", b"0") for fields in rows)
+    if good or (marked and (width == 6 or not all(_NUMBER.fullmatch(fields[2]) for fields in rows))):
+        return 0.6
+    return 0.3 if any(abs(len(fields) - max(width - 1, 4)) <= 1 for fields in rows) else 0.0
 
 
 _sniff_run, _sniff_judgments = partial(_confidence, width=6, number=4), partial(_confidence, width=4, number=3)

@@ -107,6 +107,10 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
     seen = f"they are level by {found.measure}" if found.ahead is None else f"{found.run} is {where} by {size}"
+    if found.p is None:
+        known = ", ".join(filter(None, [seen, _interval(found, family)]))
+        reason = "it has no p-value for fewer than two differences, or where all are the same"
+        return f"This test cannot judge {found.run} and {found.against}: {known}; {reason}"
     smallest = ""
     if found.detectable is not None:
         size = figure(found.detectable, found.unit)
