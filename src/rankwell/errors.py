@@ -203,6 +203,8 @@ def naming(name: str) -> Generator[None]:
     try:
         yield
     except BadInput as error:
-        if not name or name in str(error):
+        import re
+
+        if not name or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)):
             raise
         raise type(error)(f"{name}: {error}") from error

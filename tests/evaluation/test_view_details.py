@@ -362,9 +362,9 @@ def plain_details(listed: list[str], grades: dict[str, int], junk: set[str], kee
 
 
 def test_ids_with_line_ends_are_first_items_as_they_are(tmp_path: Path) -> None:
-    (tmp_path / "run.csv").write_text('query,item,score\nq,"a\nb",3\nq,c,2\nq,"é\n",1\n')
+    (tmp_path / "run.json").write_text('{"q": {"a\\nb": 3, "c": 2, "é\\n": 1}}', encoding="utf-8")
 
-    found = rw.evaluate({"q": {"c": 1, "z": 1}}, tmp_path / "run.csv", "RR", details=True, intervals="none").details
+    found = rw.evaluate({"q": {"c": 1, "z": 1}}, tmp_path / "run.json", "RR", details=True, intervals="none").details
 
     assert found is not None
     assert found["item"] == ["a\nb", "c", "é\n", "z"]

@@ -211,7 +211,9 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
         found = evidence_of(rows, width)
-        refuse_readings(head, holds, found.readings(holds), found.times() if holds == "judgments" else "")
+        readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
+        if readings or reason:
+            refuse_readings(head, holds, readings, reason)
 
 
 class Separation(NamedTuple):
