@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
-from rankwell.core.tables.columns import ColumnChoice
+from rankwell.core.tables.columns import NOTHING, ColumnChoice
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage
@@ -203,7 +203,7 @@ def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Sou
 
     hits = run.hits
     missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
-    if missing and (hits.unknown or 2 * missing > len(hits.present)):
+    if (missing and (hits.unknown or 2 * missing > len(hits.present))) or NOTHING in judgments.items:
         return True
     found = relevant[hits.row]
     if 10 * int(found.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum())) or not relevant.any():

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, Judgments
+from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunPlace
@@ -54,14 +55,21 @@ class _FirstRow(NamedTuple):
 
 
 def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
-    """Judgments without anything relevant."""
+    """Judgments without anything relevant, and with what an index writes in place of a neighbour as a relevant item."""
     highest = float(judgments.grades.max(initial=0))
     if highest >= rel or not len(judgments.grades):
-        return []
+        return _relevant_nothing(judgments, rel)
     advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
     what = f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is relevant"
     advice = f"{what}; {advice} a grade of {rel:g} or more for what is relevant."
     return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
+
+
+def _relevant_nothing(judgments: Judgments, rel: float) -> list[Mistake]:
+    n = sum(grade >= rel for item, grade in zip(judgments.items, judgments.grades.tolist(), strict=True) if item == NOTHING)
+    what = f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
+    sentence = f"{what}; faiss and other indexes write it where they found too few: leave it out of judgments and runs."
+    return [Mistake("an item that stands for none", n, sentence)] if n else []
 
 
 def run_mistakes(

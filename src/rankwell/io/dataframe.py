@@ -12,6 +12,7 @@ from rankwell.core.tables.columns import (
     ROWS_COMPARED,
     Columns,
     Holds,
+    are_ranks,
     choose_columns,
     contradicting,
     id_text,
@@ -33,6 +34,10 @@ def read_run(frame: Any, request: Request) -> Ranking:
     """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a distance or rank."""
     table, columns = _columns(frame, "run", request)
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
+    if columns.by_rank and not (fit := are_ranks(numbers)).all():
+        row = int(fit.argmin())
+        what = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
+        raise BadScore(f"{what}; expected {columns.wanted}. Correct or drop the row.")
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
     if request.warnings is None:
         _refuse_contradicting(table, columns, queries, scores)

@@ -242,6 +242,6 @@ def read_predictions(source: Source, request: Request) -> Ranking:
 
 def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
     text = id_text(entry.get(key))
-    if text is None:
-        raise BadInput(f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected a string or an integer.")
+    if not text:
+        raise BadInput(f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected an id, a string or an integer.")
     return text

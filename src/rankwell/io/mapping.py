@@ -26,6 +26,7 @@ from rankwell.store import encode_id
 _FEW = 16
 # Mappings whose values are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
 _BLOCK = 64
+_EMPTY = "an id is empty; what has no id would match what has none: write one, or leave the entry out."
 _SAME = "two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type."
 
 
@@ -248,7 +249,8 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
         raise BadInput(f"query {query!r} lists ids and pairs of id and number; expected one or the other.")
     if not n_pairs:
         listed = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(listed, 1)]
-    pairs = [(_text_id(item), number) for item, number in listed]
+    where = f"query {query!r}: "
+    pairs = [(_text_id(item, where), number) for item, number in listed]
     if duplicates == "error" and len(dict(pairs)) < len(pairs):
         names = [item for item, _ in pairs]
         twice = next(item for item in names if names.count(item) > 1)
@@ -324,7 +326,7 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
 
     each: whether every item is looked at, as a table of them needs, or the first of a query, where a reader checks the others.
-    Raises BadInput for ids that are neither, and for half a character.
+    Raises BadInput for ids that are neither, for empty ones, and for half a character.
     """
     clean = mapping
     is_text = all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items())
@@ -332,16 +334,21 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
         clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
         if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
             raise BadInput(_SAME)
+    empty = next((query for query, scored in clean.items() if not query or "" in scored), None)
+    if empty is not None:
+        raise BadInput(f"query {empty!r}: {_EMPTY}")
     if each:
         for item in (item for scored in clean.values() for item in scored if not item.isascii()):
             encode_id(item)
     return clean
 
 
-def _text_id(thing: Any) -> str:
+def _text_id(thing: Any, where: str = "") -> str:
     text = id_text(thing)
     if text is None:
         raise BadInput(f"the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer.")
+    if not text:
+        raise BadInput(f"{where}{_EMPTY}")
     encode_id(text)
     return text
 

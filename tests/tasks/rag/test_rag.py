@@ -144,9 +144,14 @@ def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_excep
         ("a red car", "a red", 0.0),
         ("a red car", " ", 0.0),
         ("x²", "x2", 0.0),
+        ("9th", "in the 19th century", 0.0),
+        ("9th", "19th, not 9th.", 1.0),
+        ("9th", "9ths", 0.0),
+        ("1 9th", "in 1 9ths", 1.0),
+        ("天氣", "今天天氣很好", 1.0),
     ],
 )
-def test_containment_folds_white_space_and_normal_forms_and_nothing_else(gold: str, chunk: str, recall: float):
+def test_containment_folds_white_space_and_normal_forms_and_keeps_words_whole(gold: str, chunk: str, recall: float):
     assert contexts_of([gold], [chunk], measures="ContextR")["ContextR"] == recall
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rankwell.errors import BadInput, BadUsage, flag, kind_of
 from rankwell.store import utf8_path
@@ -16,6 +16,9 @@ Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "score
 Duplicates = Literal["error", "first", "best"]
 Repeats = Literal[Duplicates, "keep"]
 """The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
+
+NOTHING = "-1"
+"""The item that faiss and others write in place of a missing one."""
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
@@ -65,6 +68,14 @@ class Columns(NamedTuple):
     def is_falling(self) -> bool:
         """Whether small values are good, so that scores are the values with their signs turned."""
         return self.by_rank or self.is_distance
+
+    @property
+    def wanted(self) -> str:
+        """The kind of number that a value is, for the error that refuses another."""
+        if not self.by_rank:
+            return "a finite number"
+        higher = f"if more is better, it is a score: {flag('--columns', f'score={self.value}')}"
+        return f"a rank, which is an integer from 0 on, or half-way between two for ties ({higher})"
 
     @property
     def notes(self) -> list[str]:
@@ -224,6 +235,8 @@ def choose_columns(
     score = named.get("score") or named.get("grade") or _column(found, words)
     if "rank" in named:
         score, distance, rank = None, None, named["rank"]
+    elif named.get("score") == rank:
+        rank = None  # what is chosen as a score is none by its name
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
     if ungraded and owner and item and value is None:
@@ -249,6 +262,11 @@ def choose_columns(
     ordering = {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)} if holds == "run" else set()
     rivals = tuple(name for name in found if name in ordering - {value} and not {"score", "rank"} & named.keys())
     return Columns(owner, item, value, aspect, rank, value == distance, rivals=rivals)
+
+
+def are_ranks(numbers: Any) -> Any:
+    """Whether a number, or each of an array, can be a rank: an integer from 0 on, or half-way between two, as means of ties."""
+    return (numbers >= 0) & (2 * numbers % 1 == 0)
 
 
 def is_falling(name: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from rankwell.core.tables.columns import distance_note, result_keys
+from rankwell.core.tables.columns import are_ranks, distance_note, result_keys
 from rankwell.errors import BadInput, BadScore, shown
 
 
@@ -20,6 +20,9 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
         raise BadScore(f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are finite numbers.")
     if keys.is_falling and number is not None:
         with suppress(TypeError, OverflowError):  # whoever reads the pairs names what is not a number
+            if not keys.is_distance and not are_ranks(number):
+                what = f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
+                raise BadScore(f"{what}; a rank is an integer from 0 on. If more is better, call it a score.")
             number = 0.0 - number
     return result[keys.item], number
 

@@ -247,6 +247,8 @@ class ColumnTable:
 
     def _columns(self, columns: Columns) -> str:
         value = self.number(columns.value) if columns.value else "1.0"
+        if columns.by_rank:
+            value = f"CASE WHEN {value} >= 0 AND 2 * {value} % 1 = 0 THEN {value} END"
         return (
             f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
         )
@@ -275,9 +277,9 @@ class ColumnTable:
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():
             if column:
-                self._refuse_missing(name, column)
+                self._refuse_missing(name, column, columns.wanted)
 
-    def _refuse_missing(self, name: str, column: str) -> None:
+    def _refuse_missing(self, name: str, column: str, wanted: str) -> None:
         wrong = f"{name} IS NULL" + (f" OR NOT isfinite({name})" if name == "value" else "")
         row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}")[0][0]
         if row is None:
@@ -285,7 +287,7 @@ class ColumnTable:
         found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[0][0]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
-            raise BadScore(f"{where}: {_shown(found)}; expected a finite number. Correct or drop the row.")
+            raise BadScore(f"{where}: {_shown(found)}; expected {wanted}. Correct or drop the row.")
         raise BadInput(f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or drop the row.")
 
 

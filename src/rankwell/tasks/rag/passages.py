@@ -105,6 +105,22 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def holds(text: str, part: str) -> bool:
+    """Whether a folded text holds another, which is not empty; a single word as a word, so that `9th` is not in `19th`."""
+    if part == "" or " " in part:
+        return part != "" and part in text
+    start = text.find(part)
+    while start >= 0 and _is_inside_word(text, start, start + len(part)):
+        start = text.find(part, start + 1)
+    return start >= 0
+
+
+def _is_inside_word(text: str, start: int, stop: int) -> bool:
+    """Whether a letter that has case, or a digit, stands on both sides of an end; other scripts do without blanks."""
+    ends = (text[max(place - 1, 0) : place + 1] for place in (start, stop))
+    return any(len(end) == 2 and all(letter.isdecimal() or letter.upper() != letter.lower() for letter in end) for end in ends)
+
+
 def are_nested(chunk: str, passage: str) -> bool:
     """Whether a folded chunk holds a folded gold passage or is a part of one; what has no text neither holds nor is held."""
-    return chunk != "" and passage != "" and (passage in chunk or chunk in passage)
+    return chunk != "" and (holds(chunk, passage) or holds(passage, chunk))

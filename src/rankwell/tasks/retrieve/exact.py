@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import Metric, score_pairs
 from rankwell.core.tables import Floats
+from rankwell.core.tables.columns import NOTHING
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
@@ -17,8 +18,6 @@ from rankwell.tasks.retrieve.options import RetrieveOptions
 
 _FEW = 0.01
 """The share of unknown ids above which a note says so."""
-NOTHING = "-1"
-"""The item that some tools write in place of a missing one."""
 
 
 class ExactList(NamedTuple):

@@ -9,7 +9,7 @@ from rankwell.core.registry import measure
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadUsage, flag
 from rankwell.media.similarity import TextSimilarity, similarity_of
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, are_nested, folded
+from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, are_nested, folded, holds
 
 ContextMatch = Literal["containment", TextSimilarity]
 
@@ -64,7 +64,7 @@ def _found(view: RetrievedPassages, k: int | None, similarity: ContextMatch, thr
     if similarity == "containment":
         for gold, chunks in _texts(view, k, folded):
             yield np.array(
-                [each != "" and (any(each in chunk for chunk in chunks) or _is_covered(each, chunks)) for each in gold],
+                [any(holds(chunk, each) for chunk in chunks) or (each != "" and _is_covered(each, chunks)) for each in gold],
                 dtype=np.bool_,
             )
         return
