@@ -114,9 +114,10 @@ def align_values(
     grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
     for each, attributes in zip(values, row_attributes, strict=True):
         own = grouped.setdefault((each.measure, tuple(attributes.items())), {})
-        if each.run in own:
+        earlier = own.setdefault(each.run, each)
+        # A convention may have two words for one measure, as those of the first answer and of the first k are with -k 1.
+        if earlier.queries != each.queries or not np.array_equal(earlier.values, each.values, equal_nan=True):
             raise BadInput(f"run {each.run!r} has {each.measure} more than once; name the folders, as in first=DIR second=DIR.")
-        own[each.run] = each
     shared = {run for own in grouped.values() if len(own) > 1 for run in own}
     if not shared:
         raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")

@@ -1,6 +1,6 @@
 """The measures of an evaluation of answers and the rules that decide its values, from a convention and the user's choices."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -138,7 +138,7 @@ class AnswerPlan:
             retriever, texts = self.retriever_measures() or choose_measures(plain, self.convention), None
         else:
             by_part = self._by_part(measures, has_run=has_run)
-            retriever = _each_once(LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"])
+            retriever = tuple(LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"])
             texts = by_part["reader"]
         reader = () if texts == [] else self.reader_measures(texts)
         is_alone = has_answers and not has_run
@@ -184,12 +184,12 @@ class AnswerPlan:
             }
             given = {name: value for name, value in own.items() if value is not None and measure.accepts(name)}
             found.append(LabelledMeasure(measure.with_parameters(**given), label))
-        return _each_once(found)
+        return tuple(found)
 
     def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
         """The convention's report of the first retriever_k documents, under its own labels."""
         labels = {word: f"{word}{self.retriever_k}" if word.endswith("@") else word for word in self.rules.retriever}
-        return _each_once(LabelledMeasure(self.measure(word.removesuffix("@")), label) for word, label in labels.items())
+        return tuple(LabelledMeasure(self.measure(word.removesuffix("@")), label) for word, label in labels.items())
 
     def measure(self, text: str) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""
@@ -243,14 +243,6 @@ class AnswerPlan:
         same = [over_all_questions(each) for each in shares if compares_positions(each) == compares_positions(decides)]
         partial = same[0].with_parameters(k=decides.cutoff) if same else decides
         return Judge(decides, partial, decides.with_parameters(k=max(self.k, decides.cutoff or self.k)), label)
-
-
-def _each_once(measures: Iterable[LabelledMeasure]) -> tuple[LabelledMeasure, ...]:
-    """No measure twice, each under its first label: with -k 1 the first answer and the first k are the same."""
-    found: dict[str, LabelledMeasure] = {}
-    for each in measures:
-        found.setdefault(str(each.measure), each)
-    return tuple(found.values())
 
 
 def compares_positions(measure: Measure) -> bool:
