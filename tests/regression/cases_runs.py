@@ -37,7 +37,7 @@ def _evaluate() -> dict[str, str]:
         "three-runs": "evaluate qrels.txt a.run b.run c.run",
         "folder": f"{base} b.run {SOME} -o out --overwrite",
         "folder-texts": f"{base} b.run --query-texts queries.jsonl -o out",
-        "folder-again": f"{base} {SOME} -o out\n{base} -m P@5 --intervals none -o out",
+        "folder-again": f"{base} {SOME} -o out\n{base} -m P@5 --intervals none -o out\n{base} -m P@5 --intervals none -o out --overwrite",
         "per-query": f"{base} {SOME} -q",
         "t": f"{base} b.run {SOME} --intervals t",
         "t-folder": f"{base} b.run {SOME} --intervals t -o out",
