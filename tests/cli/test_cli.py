@@ -350,6 +350,9 @@ def test_an_interrupt_before_the_command_begins_is_an_interrupt(monkeypatch):
 
     codes: list[int] = []
     monkeypatch.setattr(sys, "argv", ["rankwell"])
+    # `script` changes both for its whole process, which here is that of all tests.
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv(cli.startup.SAFE_PATH, "")
     monkeypatch.setattr(cli.startup, "collect_garbage_rarely", _interrupted)
     monkeypatch.setattr(cli.startup, "leave", lambda _, code: codes.append(code))
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from engines.scripted_server import Received, Reply, ScriptedServer
 from rankwell.engines import EngineFailure, EngineQuery, open_engine
 from rankwell.errors import BadInput
 from rankwell.tasks.retrieve.measuring import EngineFailed
+from scripted_server import Received, Reply, ScriptedServer
 
 HITS: dict[str, Any] = {"hits": {"hits": [{"_id": "a", "_score": 2.5}]}}
 HEALTHY = {"timed_out": False, "_shards": {"total": 3, "successful": 3, "skipped": 1, "failed": 0}, **HITS}

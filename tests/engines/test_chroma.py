@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from engines.environments import environment
-from engines.scripted_server import Received, Reply, ScriptedServer
 from full_run import record
 from oracles.vector_engines import nearest
 from rankwell.commands.engines_check import check
 from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
 from rankwell.errors import BadInput, BadUsage
+from scripted_server import Received, Reply, ScriptedServer
 
 VECTORS = np.random.default_rng(4).normal(size=(60, 4)).astype(np.float32)
 FIELDS = {"colour": ["red", "blue"] * 30, "size": [1, 2, 3] * 20}

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engines.scripted_server import Received, Reply, ScriptedServer
 from engines.test_chroma import Chroma
 from rankwell.commands.engines import engines
 from rankwell.commands.engines_check import check, parameters_of
 from rankwell.engines import ENGINES, EngineQuery
 from rankwell.engines.conformance import Conformance
 from rankwell.errors import BadUsage
+from scripted_server import Received, Reply, ScriptedServer
 
 
 def exact(queries: Any, items: Any, metric: str, k: int) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engines.scripted_server import Received, Reply, ScriptedServer
 from rankwell.engines import EngineFailure, EngineQuery, family_of, open_engine
 from rankwell.engines.http_requests import presets
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from scripted_server import Received, Reply, ScriptedServer
 
 HITS = {"hits": [{"id": "a", "score": 2**53 + 1}, {"id": 7, "score": 2**53}], "took": 2}
 BODY = 'body = { text = "{query}", size = "{k}" }\n'

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engines.scripted_server import Received, Reply, ScriptedServer
 from oracles.vector_engines import nearest
 from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
 from rankwell.errors import BadInput, BadUsage
+from scripted_server import Received, Reply, ScriptedServer
 
 pytest.importorskip("qdrant_client")
 RNG = np.random.default_rng(6)

@@ -228,6 +228,17 @@ def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
     assert (folder / "ray.run").read_bytes() == (folder / "one.run").read_bytes()
 
 
+class RayThatStartsNothing(SimpleNamespace):
+    """What the executor uses of Ray before it reaches a cluster."""
+
+    job_config = SimpleNamespace(JobConfig=SimpleNamespace)
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def shutdown(self) -> None: ...
+
+
 def search(folder: Path, executor: str) -> None:
     rankwell.search(str(folder / "queries.npy"), str(folder / "base.npy"), k=20, executor=executor, work=str(folder / "work"))
 
@@ -242,7 +253,7 @@ def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("address", ["nonsense", "head:", ":6379", "head:port"])
 def test_an_address_without_a_host_or_a_port_is_refused(monkeypatch: pytest.MonkeyPatch, address: str):
-    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, shutdown=lambda: None))
+    monkeypatch.setitem(sys.modules, "ray", RayThatStartsNothing())
 
     with pytest.raises(BadUsage, match=r"expected ray:HOST:PORT"), EXECUTORS["ray"].open(address, Resources(1, 1 << 20)):
         pass
@@ -253,7 +264,7 @@ def test_a_node_that_does_not_start_in_time_is_named(monkeypatch: pytest.MonkeyP
     def _fail(**_: Any) -> None:
         raise Exception("The current node timed out during startup.\nA log of Ray.")  # the class that Ray raises
 
-    slow = SimpleNamespace(init=_fail, is_initialized=lambda: False, shutdown=lambda: None)
+    slow = RayThatStartsNothing(init=_fail)
     monkeypatch.setitem(sys.modules, "ray", slow)
     for name, value in executor_ray._OWN.items():
         monkeypatch.setenv(name, value)

@@ -133,7 +133,7 @@ INPUTS = [
     ),
     Case(
         "a measure that fails",
-        "evaluate qrels run -m mine:fails",
+        "evaluate qrels run -m ./mine.py:fails",
         _world(**{"mine.py": "def fails(view):\n    raise KeyError('z')\n"}),
         shows="the measure fails failed: KeyError: 'z'",
     ),

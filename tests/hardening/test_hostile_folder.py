@@ -15,6 +15,7 @@ import rankwell
 from contracts.test_tasks import TASKS
 from hardening.hostile_folder import CONSOLE, SAFE_MODULE, WORK, make_hostile, outputs, smallest_of, write_work
 from rankwell.core.catalogue import command_summaries
+from rankwell.core.startup import SAFE_PATH
 from regression import cases
 
 DAILY = {"a measure of a file", "an executor, processes"}
@@ -101,8 +102,9 @@ def test_a_command_imports_nothing_beside_its_data(command: str, regression_fold
 
 def test_the_marks_are_left_where_something_is_imported(tmp_path: Path):
     make_hostile(tmp_path, tmp_path / "marks")
+    environment = {name: value for name, value in os.environ.items() if name != SAFE_PATH}
 
-    subprocess.run([sys.executable, "-c", "import random, struct"], cwd=tmp_path, check=False)
+    subprocess.run([sys.executable, "-c", "import random, struct"], cwd=tmp_path, env=environment, check=False)
 
     assert {"random", "struct"} <= set((tmp_path / "marks").read_text().split())
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engines.scripted_server import Reply, ScriptedServer
+from scripted_server import Reply, ScriptedServer
 from tasks.study.studies import pool_study, write_world
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

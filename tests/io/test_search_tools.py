@@ -45,6 +45,16 @@ def test_quepid_and_opensearch_read_what_is_documented(tmp_path: Path):
     assert files.read_judgments(tmp_path / "open.json").to_dict() == {"red dress": {"B077ZJXCTS": 3.0, "B071S6LTJJ": 0.75}}
 
 
+def test_a_line_of_ratings_within_quotes_and_an_item_of_two_lines_are_refused(tmp_path: Path):
+    (tmp_path / "open.csv").write_text('query,docid,rating\n"red,d1,1\nblue",d2,0\ngreen,d3,1\n')
+    (tmp_path / "item.csv").write_text('query,docid,rating\nred,"d1\nx",1\n')
+
+    with pytest.raises(BadInput, match=r"open\.csv: the query 'red,d1,1\\nblue' holds a rating"):
+        files.read_judgments(tmp_path / "open.csv")
+    with pytest.raises(BadInput, match=r"item\.csv:2: a quotation mark opens a field that this line does not close"):
+        files.read_judgments(tmp_path / "item.csv")
+
+
 @pytest.mark.parametrize(
     ("lists", "expected"),
     [

@@ -482,6 +482,7 @@ class ClusterOfOtherVersion(SimpleNamespace):
     """What the executor uses of Ray, with three nodes of one machine: one is lost, one has another rankwell."""
 
     __version__ = "2.60"
+    job_config = SimpleNamespace(JobConfig=SimpleNamespace)
 
     def is_initialized(self) -> bool:
         return False

@@ -40,8 +40,8 @@ class Request:
 
     part: the name of one of several things in a file. columns: chosen ones, by what they hold. recognised: whether the first
     lines alone say what the columns are, which later ones may contradict. ungraded: whether judgments in a table need no grades;
-    each row then counts 1. graded_by: people, or a model where a format has both. ids_only: texts need not be kept. warnings,
-    notes: filled by the reader.
+    each row then counts 1. by_text: whether the queries of judgments are texts, which may have several lines. graded_by: people,
+    or a model where a format has both. ids_only: texts need not be kept. warnings, notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -54,6 +54,7 @@ class Request:
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
     recognised: bool = False
     ungraded: bool = False
+    by_text: bool = False
     graded_by: Literal["people", "model"] = "people"
     ids_only: bool = False
     warnings: ReadWarnings | None = None

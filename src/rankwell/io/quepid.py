@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankwell.core.tables import Judgments
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, shown
 from rankwell.io.formats import FORMATS, Request, file_format
 from rankwell.store import Head, Source
 
 _HEADER = ("query", "docid", "rating")
+_RATING = re.compile(r",[^,\n]*, *[-+.\d][-+.\deE]*\r?\n")
+"""The end of a line of ratings, and of no text."""
 
 
 def _sniff(head: Head) -> float:
@@ -31,5 +33,13 @@ def _write(table: Judgments, path: Path) -> None:
 
 @file_format("quepid", "judgments", sniff=_sniff, write=_write, kind_of="csv", by_text=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8, Export Ratings, CSV."""
-    return FORMATS["csv judgments"].read(source, replace(request, columns={"grade": _HEADER[-1]}))
+    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8, Export Ratings, CSV.
+
+    Raises BadInput for a query in which a rating stands: a quotation mark that is not closed takes in the lines behind it.
+    """
+    table = FORMATS["csv judgments"].read(source, replace(request, columns={"grade": _HEADER[-1]}, by_text=True))
+    for query in table.queries:
+        if _RATING.search(query):
+            what = f"{source.name}: the query {shown(query)} holds a rating, as where a quotation mark is not closed"
+            raise BadInput(f"{what}; close or remove the mark.")
+    return table

@@ -53,5 +53,5 @@ def encode(
     with writing(place, overwrite=overwrite):
         encode_file(str(texts), place, model, options, options, overwrite=overwrite, progress=report).finished()
     if note := mixed_note(place):
-        warnings.warn(note, stacklevel=3)
+        warnings.warn(note, stacklevel=4)  # past the two decorators of `takes_options`
     return read_embeddings(place)

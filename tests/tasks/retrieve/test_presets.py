@@ -1,7 +1,7 @@
 """Presets of requests, judged at an address: a scripted server takes the place of a real one."""
 
 import rankwell as rw
-from engines.scripted_server import Reply, ScriptedServer
+from scripted_server import Reply, ScriptedServer
 
 
 def test_a_preset_is_judged_and_its_parameters_are_tried():

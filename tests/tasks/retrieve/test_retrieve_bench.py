@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from engines.scripted_server import Reply, ScriptedServer
 from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.experiments.pages import page_source
@@ -18,6 +17,7 @@ from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.measuring import ask_rounds, plan_work
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from scripted_server import Reply, ScriptedServer
 from tasks.retrieve import engines_here
 
 HERE = Path(__file__).parent

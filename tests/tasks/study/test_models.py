@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from engines.scripted_server import Reply, ScriptedServer
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study import model_asking
 from rankwell.tasks.study.commands import study_model_judge
@@ -18,6 +17,7 @@ from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade
 from rankwell.tasks.study.model_replies import model_grades, model_judgments, read_replies, replies_of
 from rankwell.tasks.study.options import ModelOptions
+from scripted_server import Reply, ScriptedServer
 from tasks.study.studies import estimate, judge_batches, pool_study, write_world
 
 model_judge = with_fields(study_model_judge.model_judge)
@@ -372,7 +372,7 @@ def grade_function(tmp_path, monkeypatch, truth, favour="", noise=0.3):
         "    return min(3, found + 2 * (key in LIKED))\n"
     )
     monkeypatch.chdir(tmp_path)
-    return f"{name}:grade"
+    return f"./{name}.py:grade"
 
 
 def test_a_function_grades_and_the_report_warns_of_the_system_it_favours(tmp_path, study, truth, monkeypatch):

@@ -157,7 +157,7 @@ def first_rows(
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:
     """The judgments in a table with columns for query, item and grade, and aspect where groups or intents are requested."""
     with opened(source, dialect, "judgments", request) as (table, columns):
-        table.load(columns)
+        table.load(columns, by_text=request.by_text)
         if request.duplicates != "error" and columns.aspect:
             raise BadInput("repeated items cannot be dropped from judgments with groups or intents; clean the table.")
         _drop_duplicates(table, request.duplicates)

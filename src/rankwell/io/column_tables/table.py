@@ -262,9 +262,10 @@ class ColumnTable:
         except (duckdb.Error, RuntimeError, UnicodeDecodeError, AttributeError, ImportError):
             return None
 
-    def load(self, columns: Columns) -> None:
+    def load(self, columns: Columns, *, by_text: bool = False) -> None:
         """Makes the table `r` of owner, item, value (higher is better), and on request aspect and place.
 
+        by_text: whether owners are texts, which may have several lines.
         Raises BadInput or BadScore naming row and column of the first value that is missing or not a finite number.
         """
         others = {
@@ -273,7 +274,8 @@ class ColumnTable:
         }
         listed = ", ".join([self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
-        self.refuse_lost(self.run("SELECT count(*) FROM r")[0][0], columns.owner, columns.item)
+        ids = [columns.item] if by_text else [columns.owner, columns.item]
+        self.refuse_lost(self.run("SELECT count(*) FROM r")[0][0], *ids)
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():
             if column:

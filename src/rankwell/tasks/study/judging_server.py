@@ -41,6 +41,8 @@ class _Refused(Exception):
 class JudgingServer(ThreadingHTTPServer):
     """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie does."""
 
+    daemon_threads = False  # `server_close` waits for others alone
+
     def __init__(self, session: JudgingSession) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self._connections = set[socket.socket]()
