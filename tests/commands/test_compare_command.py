@@ -285,7 +285,7 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
         compare(files[0], files[1])
     with pytest.raises(BadUsage, match="two runs are called 'old'"):
         compare(two[0], two[0])
-    with pytest.raises(BadUsage, match="--query-texts and --convention are for judgments and runs"):
+    with pytest.raises(BadUsage, match="--query-texts, --convention, --qrels-columns and --columns are for judgments and runs"):
         compare(*two, query_texts="x")
 
 

@@ -264,7 +264,7 @@ def test_texts_of_queries_may_be_given_with_the_report(tmp_path: Path) -> None:
 
     assert queries["text"] == [None, "where"]
     assert list(queries["attributes"]) == ["kind"]
-    with pytest.raises(BadInput, match="none of its 1 ids is one of the 2 queries, such as 'q1'; give the texts of the queries"):
+    with pytest.raises(BadInput, match="none of its 1 ids, such as 'd1', is one of the 2 queries, such as 'q1'; give the"):
         page(tmp_path / "results", query_texts={"d1": "an item"})
 
 

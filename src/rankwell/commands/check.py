@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell import report
-from rankwell.core.options import JudgmentColumns, Option, RunColumns
+from rankwell.core.options import ColumnChoice, JudgmentColumns, Option, RunColumns
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Judgments, figure
-from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import RunPlace, name_runs, refuse_one_stream

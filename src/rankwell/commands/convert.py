@@ -6,9 +6,9 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import InputData, JudgmentColumns, Option, RunColumns
+from rankwell.core.options import ColumnChoice, InputData, JudgmentColumns, Option, RunColumns
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import ColumnChoice, Holds, chosen_columns
+from rankwell.core.tables.columns import Holds, chosen_columns
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format

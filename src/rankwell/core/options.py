@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import ColumnChoice
 from rankwell.errors import BadUsage, UnknownName, flag, shown
 from rankwell.store import KEEPING, reading, refuse_file_name
 
@@ -59,6 +58,8 @@ MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"),
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 
 
+ColumnChoice = Mapping[str, str | int] | str
+"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the same as a mapping."""
 RunColumns = Annotated[ColumnChoice | None, Option(("--columns",), kind=str)]
 """The columns of a run that hold query, item, and score or rank."""
 JudgmentColumns = Annotated[ColumnChoice | None, Option(("--qrels-columns",), kind=str)]

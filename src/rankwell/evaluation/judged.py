@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import Measure
 from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
-from rankwell.core.tables.columns import NOTHING, ColumnChoice
+from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments, sort_ids, tie_rule
-from rankwell.core.tables.columns import ColumnChoice, Duplicates, Holds, Repeats, chosen_columns
+from rankwell.core.tables.columns import Duplicates, Holds, Repeats, chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.formats import Aspects, Place, ReadWarnings, Request, Texts, choose_format, formats, identify, written_format

@@ -46,7 +46,7 @@ CHOICES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 """Two values of an option, and the options that it needs."""
 INPUTS = {"retrieved", "isolated", "na_probs", "corpus"}
 """The manifest has digests of their files; `formats` names what they were read as."""
-FORMATS = {"gold_format", "predictions_format", "retrieved_format", "isolated_format"}
+FORMATS = {"gold_format", "predictions_format", "retrieved_format", "isolated_format", "columns"}
 
 
 def rules(**options: Any) -> dict[str, Any]:

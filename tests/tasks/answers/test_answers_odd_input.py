@@ -8,6 +8,7 @@ import pytest
 
 import rankwell
 from answer_forms import CONTEXT, answers_of, lines, qa, squad, written
+from rankwell.core.options import overwriting
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.evaluation.results import Results
 from rankwell.report import Terminal
@@ -354,7 +355,11 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
     before = {path.name for path in out.iterdir()}
     assert {"no_answer_numbers.png", "no_answer_curves.csv", "top_k.csv"} < before
 
-    show(judged(gold, {"q1": "Paris", "none": ""}, convention="squad2"), output=out)
+    smaller = judged(gold, {"q1": "Paris", "none": ""}, convention="squad2")
+    with pytest.raises(BadUsage, match="out holds other results"):
+        show(smaller, output=out)
+    with overwriting(True):
+        show(smaller, output=out)
 
     left = {path.name for path in out.iterdir()}
     assert not left & {"no_answer_numbers.png", "no_answer_numbers.svg", "no_answer_curves.csv", "top_k.csv"}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankwell.core.options import overwriting
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.results import Results
@@ -677,7 +678,8 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(muse
     out = tmp_path / "out"
     both = evaluate(str(museum), encoder="small-grey", sheets=2, output=out, **given)
     first = sorted(path.name for path in (out / "sheets").iterdir())
-    evaluate(str(museum), sheets=1, output=out, **given)
+    with overwriting(True):
+        evaluate(str(museum), sheets=1, output=out, **given)
 
     assert len(first) == 4
     assert sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2

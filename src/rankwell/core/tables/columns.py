@@ -7,10 +7,13 @@ from contextlib import suppress
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rankwell.errors import BadInput, BadUsage, flag, kind_of
 from rankwell.store import utf8_path
+
+if TYPE_CHECKING:
+    from rankwell.core.options import ColumnChoice
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
@@ -178,8 +181,6 @@ def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
     return (0.95 if beir else 0.6) if score and whole else 0.3
 
 
-ColumnChoice = Mapping[str, str | int] | str
-"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the same as a mapping."""
 _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "run": ("--columns", ("query", "item", "score", "rank")),
     "judgments": ("--qrels-columns", ("query", "item", "grade")),
@@ -187,7 +188,7 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
 """The option that chooses columns, and what it may choose."""
 
 
-def chosen_columns(choice: ColumnChoice | None, holds: Holds) -> dict[str, str]:
+def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str]:
     """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another form."""
     if choice is None:
         return {}

@@ -195,8 +195,9 @@ def notes_on(
         held = f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of simulations"
         notes.append(f"{held}, in fewer where hardly any {one} differs (docs/statistics.md)")
     same: dict[tuple[Pair, bool], list[str]] = {}
-    for each in differences if intervals != "none" else ():
-        if each.row["n"] >= MIN_QUERIES and each.row["sd"] == 0:
+    for each in differences:
+        # An interval of wins and losses says how far other queries may differ even where these do not.
+        if each.row["sd"] == 0 and each.row["ci_low"] is not None and each.row["ci_low"] == each.row["ci_high"]:
             same.setdefault((each.column.pair, each.row["mean"] == 0), []).append(each.column.matrix.label)
     for (pair, is_zero), labels in same.items():
         what = f"no {one} differs; the interval of 0 holds" if is_zero else f"every {one} differs by as much; the interval holds"

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels import native
+from rankwell.core.options import ColumnChoice
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import ColumnChoice, Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
+from rankwell.core.tables.columns import Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem

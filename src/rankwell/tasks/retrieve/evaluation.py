@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import isfinite, nan
 from pathlib import Path
@@ -13,7 +14,7 @@ from rankwell.conventions import LabelledMeasure, check_views, choose_measures, 
 from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
-from rankwell.core.tables import Floats, Judgments, Values
+from rankwell.core.tables import Bools, Floats, Judgments, Values, figure
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -21,11 +22,12 @@ from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunPlace
+from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.experiments.fusion.trials import only_queries
 from rankwell.io.files import find_judgments, judgments_file, read_judgments
-from rankwell.stats import SummaryRow, check_intervals
+from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
@@ -202,8 +204,7 @@ class RetrieveEvaluation:
         if self.judgments is None:
             return
         run = JudgedRun(name=name, view=view, ties="input")
-        bare = view.n_relevant(lowest_relevant(self.measures)) == 0
-        counted = counted_queries(view.queries, bare, self.convention.no_relevant, refuse=lambda query, _: f"{query!r} has none.")
+        bare, counted = self._counted(view)
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
         builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking", ranking=ranking))
@@ -221,8 +222,30 @@ class RetrieveEvaluation:
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
             run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
+        if judgments is None:
+            return []
+        gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
-        return [] if judgments is None else mistake_notes(run, judgments, rel=rel, ties="input", queries="both")
+        return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
+
+    def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
+        """(queries,) those without anything relevant, and those that count, all of which were asked."""
+        bare = view.n_relevant(lowest_relevant(self.measures)) == 0
+        return bare, counted_queries(
+            view.queries,
+            bare,
+            self.convention.no_relevant,
+            considered=view.present,
+            refuse=lambda query, _: f"{query!r} has none.",
+        )
+
+    def _mean_of(self, ranking: Ranking, *, judgments: Judgments) -> str:
+        """The mean of the first measure on the lists with their ids in another notation."""
+        view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments, ties="input"))
+        builder = ResultsBuilder(self.convention, keep_uncounted=False)
+        builder.add(JudgedRun(name="", view=view, ties="input"), self.measures[:1], self._counted(view)[1])
+        values = builder.values[0]
+        return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
     def _recall_values(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[Values]:
         ids = tuple(self.inputs.queries.ids)
@@ -369,18 +392,3 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
 
 def _rises(scores: Sequence[int | float] | None) -> bool:
     return scores is not None and any(other > one for one, other in pairwise(scores))
-
-
-def describe_engine(measured: Measurement) -> dict[str, Any]:
-    """The content of engine.json: each index, and each setting as its session described itself."""
-    settings = []
-    for place, setting in enumerate(measured.settings.settings):
-        reports = measured.reports(place, measured.rounds)
-        settings.append(
-            {"run": run_name(measured, place), "index": setting.build, "session": reports[-1].described if reports else {}}
-        )
-    indexes = [
-        {"description": described, "build": None if report is None else report._asdict()}
-        for described, report in zip(measured.traits.described, measured.traits.indexes, strict=True)
-    ]
-    return {"engine": measured.engine, "indexes": indexes, "settings": settings}

@@ -8,7 +8,7 @@ from typing import Any
 from rankwell.report import plain
 from rankwell.report.folder import write_parquet
 from rankwell.store import write_text
-from rankwell.tasks.retrieve.evaluation import describe_engine, run_name
+from rankwell.tasks.retrieve.evaluation import run_name
 from rankwell.tasks.retrieve.measuring import Measurement
 
 RUN, TIMINGS, ENGINE = "run.parquet", "timings.parquet", "engine.json"
@@ -22,7 +22,7 @@ def write_records(measured: Measurement, draft: Path) -> list[Path]:
     write_parquet(paths[0], columns, types)
     columns, types = _timings(measured)
     write_parquet(paths[1], columns, types)
-    write_text(paths[2], json.dumps(plain(describe_engine(measured)), indent=2, ensure_ascii=False) + "\n")
+    write_text(paths[2], json.dumps(plain(_description(measured)), indent=2, ensure_ascii=False) + "\n")
     return paths
 
 
@@ -74,3 +74,18 @@ def _timings(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str
     if measured.options.encoder is None:
         return columns, _TIMES
     return columns | {"encoding": [each.encoding for _, _, each in rows]}, _TIMES | _ENCODING
+
+
+def _description(measured: Measurement) -> dict[str, Any]:
+    """The content of engine.json: each index, and each setting as its session described itself."""
+    settings = []
+    for place, setting in enumerate(measured.settings.settings):
+        reports = measured.reports(place, measured.rounds)
+        settings.append(
+            {"run": run_name(measured, place), "index": setting.build, "session": reports[-1].described if reports else {}}
+        )
+    indexes = [
+        {"description": described, "build": None if report is None else report._asdict()}
+        for described, report in zip(measured.traits.described, measured.traits.indexes, strict=True)
+    ]
+    return {"engine": measured.engine, "indexes": indexes, "settings": settings}

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from rankwell.conventions import LabelledMeasure
+from rankwell.core.options import ColumnChoice
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.views.second import JudgmentPair
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.io import files as io

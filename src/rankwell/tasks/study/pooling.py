@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, order_ids, sort_ids
-from rankwell.core.tables.columns import ColumnChoice
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal

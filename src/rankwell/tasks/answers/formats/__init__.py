@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.arithmetic import own_arithmetic
+from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables.columns import ColumnChoice, Repeats
+from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io

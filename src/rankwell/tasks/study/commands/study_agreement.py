@@ -4,9 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rankwell import report
-from rankwell.core.options import JudgmentColumns
+from rankwell.core.options import ColumnChoice, JudgmentColumns
 from rankwell.core.tables import figure
-from rankwell.core.tables.columns import ColumnChoice
 from rankwell.errors import BadInput, NothingToEvaluate, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
