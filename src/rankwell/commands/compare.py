@@ -80,8 +80,30 @@ def compare(
         refuse_foreign(output, [NAME])
     elif queries.documents is not None:
         raise BadUsage("--documents is for the page that -o writes; name a folder with -o, or leave it out.")
-    gathered = _gather(places, options, queries, details=output is not None, progress=progress)
-    result = compare_values(
+    result = _compared(places, options, queries, details=output is not None, progress=progress)
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        others = [] if draft is None else write_tables(result, draft)
+        done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
+        if format in ("table", "md", "latex"):
+            terminal, rows = report.terminal_of(sys.stdout), list(result.per_query()) if per_query else None
+            text = difference_text(result.tables, result.differences, rows, result.describe(), format, terminal)
+            done = done._replace(text=text)
+        if output is not None:
+            from rankwell.experiments.pages import write_report  # Its page has a third of a comparison's modules.
+
+            # The page reads what it needs from the folder.
+            del result
+            write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
+            done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
+    return done
+
+
+def _compared(
+    places: Sequence[str], options: ComparisonOptions, queries: ComparedQueries, *, details: bool, progress: Progress
+) -> Results:
+    """The comparison of what is in the places."""
+    gathered = _gather(places, options, queries, details=details, progress=progress)
+    return compare_values(
         gathered.values,
         options=options if gathered.chooses else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
@@ -89,19 +111,6 @@ def compare(
         cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
         origin=gathered.origin,
     )
-    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        others = [] if draft is None else write_tables(result, draft)
-        done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
-        if output is not None:
-            from rankwell.experiments.pages import write_report  # Its page has a third of a comparison's modules.
-
-            write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
-            done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
-    if format not in ("table", "md", "latex"):
-        return done
-    terminal = report.terminal_of(sys.stdout)
-    rows = list(result.per_query()) if per_query else None
-    return done._replace(text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))
 
 
 def write_tables(result: Results, folder: Path) -> list[Path]:
@@ -178,7 +187,7 @@ def _evaluated(
         notes=result.notes,
         sources=result.sources,
         details=result.details,
-        unjudged=result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, getattr(result.details, "arrays", {})),
+        unjudged=lambda: result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
         queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)

@@ -13,6 +13,7 @@ from rankwell.core.exact import exact_mean
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, figure
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.details import DetailColumns
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.linear import LinearMeasure
 
@@ -91,7 +92,11 @@ class UnjudgedItems:
     def of(cls, depth: int, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> "UnjudgedItems":
         """Those among the rows of details, by their columns run, query, item, rank and state; none where there is no column."""
         found = cls(depth)
-        found.add(columns, renamed)
+        if isinstance(columns, DetailColumns):
+            for run, rows in columns.by_run("query", "item", "rank", "state"):
+                found.add_run(renamed.get(run, run), rows)
+        else:
+            found.add(columns, renamed)
         return found
 
     def add(self, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -104,7 +109,7 @@ class UnjudgedItems:
 
     def add_run(self, run: str, columns: Mapping[str, Any]) -> None:
         """Adds those among rows of details of one run: the columns query, item, rank and state."""
-        rank = np.array([np.nan if each is None else each for each in columns["rank"]], dtype=np.float64)
+        rank = np.asarray(columns["rank"], dtype=np.float64)  # None is NaN.
         kept = np.flatnonzero((np.asarray(columns["state"], dtype=object) == "unjudged") & (rank <= self.depth))
         queries, items = (np.asarray(columns[name], dtype=object)[kept].tolist() for name in ("query", "item"))
         query = [self._queries.setdefault(each, len(self._queries)) for each in queries]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,7 @@ import numpy as np
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import Better
 from rankwell.core.tables import Summary, Unit, Values
-from rankwell.core.tables.columns import parquet, quoted
+from rankwell.core.tables.columns import parquet, quoted, sql_text
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, shown
 from rankwell.io import connected, undamaged
@@ -58,6 +58,14 @@ class ResultFolder:
     def details(self, where: str = "true") -> dict[str, list[Any]]:
         """The columns of details.parquet, of the rows that a condition in SQL selects; none where there is no such file."""
         return self._table(DETAILS, where)
+
+    def details_by_run(self, where: str) -> Iterator[dict[str, list[Any]]]:
+        """As `details`, those of one run after the other."""
+        if not self.has(DETAILS):
+            return
+        for run in self.runs:
+            yield read_table(self.place / DETAILS, f"{where} AND run = {sql_text(run)}")
+        check_files(self.place, {} if self.files is None else {DETAILS: self.files[DETAILS]})
 
     def query_table(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet as they are, none where there is no such file."""
@@ -291,7 +299,8 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     values: list[Values] = []
     row_attributes: list[dict[str, Any]] = []
     width = 4 + len(others)
-    for row in _select(path, sql):
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for row in _each(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
         if None in (run, measure, label) or None in queries:
@@ -306,7 +315,8 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
             known = np.array([0.0 if each is None else each for each in weights[0]], dtype=np.float64)
         column = np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
         summary = "mean" if known is not None else summaries.get(measure, "mean")
-        values.append(Values(str(run), str(measure), str(label), unit, summary, tuple(queries), column, known))
+        queries = shared.setdefault(tuple(queries), tuple(queries))
+        values.append(Values(str(run), str(measure), str(label), unit, summary, queries, column, known))
         row_attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
     return tuple(values), tuple(row_attributes)
 
@@ -356,6 +366,14 @@ def column_types(path: Path) -> dict[str, str]:
             if not form.fullmatch(types.get(name, "VARCHAR" if expected == "texts" else "DOUBLE")):
                 raise BadInput(f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run the command again.")
     return types
+
+
+def _each(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
+    """The rows, one in memory at a time."""
+    with undamaged(f"{path}: ", AGAIN), connected() as session:
+        found = session.execute(sql)
+        while row := found.fetchone():
+            yield row
 
 
 def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:

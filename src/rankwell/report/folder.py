@@ -4,13 +4,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwell.core.display import display
 from rankwell.core.tables import Values
-from rankwell.core.tables.columns import quoted, sql_text, unwritable
+from rankwell.core.tables.columns import parquet, quoted, sql_text, unwritable
+from rankwell.core.tables.joined import Joined
 from rankwell.errors import BadInput
 from rankwell.io import connected
 from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
@@ -20,9 +22,14 @@ from rankwell.report.drafts import drafting, publish
 from rankwell.store import Source, replacing, write_text
 
 if TYPE_CHECKING:
+    import duckdb
+
     from rankwell.evaluation.results import Results
 
-Column = Sequence[Any] | np.ndarray
+Column = Sequence[Any] | np.ndarray | Joined
+_ROWS = 4 * 122_880
+"""Rows of a table in memory: groups of DuckDB's, so that the parts of a file do not change its bytes."""
+_FORM = "FORMAT parquet, COMPRESSION {}, USE_TMP_FILE false"
 Columns = Mapping[str, Column]
 DETAIL_TYPES = {
     **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
@@ -131,16 +138,33 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     sizes = {name: len(columns[name]) for name in types}
     if len(set(sizes.values())) > 1:
         raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")
-    read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
-    ready = {name: read[name](columns[name]) for name in types}
-    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
     with connected(threads=1) as base, replacing(path) as draft:
-        base.register("columns", ready)
-        form = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
         try:
-            base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} ({form})")  # noqa: S608
+            _copy(base, columns, types, draft)
         except duckdb.IOException as error:
             raise unwritable(path.name, error) from error
+
+
+def _copy(base: "duckdb.DuckDBPyConnection", columns: Columns, types: Mapping[str, str], target: Path) -> None:
+    """Writes columns as a Parquet file, by way of parts beside it where they have many rows."""
+    n = len(columns[next(iter(types))])
+    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
+
+    def _write(rows: slice, place: Path, compression: str) -> None:
+        read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
+        base.register("columns", {name: read[name](columns[name][rows]) for name in types})
+        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(place)} ({_FORM.format(compression)})")  # noqa: S608
+        base.unregister("columns")
+
+    if n <= _ROWS:
+        _write(slice(None), target, "zstd")
+        return
+    with TemporaryDirectory(dir=target.parent, prefix=target.name) as folder:
+        parts = {start: Path(folder, f"{start}.parquet") for start in range(0, n, _ROWS)}
+        for start, part in parts.items():
+            _write(slice(start, start + _ROWS), part, "snappy")
+        whole = " UNION ALL ".join(f"SELECT * FROM {parquet(part)}" for part in parts.values())  # noqa: S608
+        base.execute(f"COPY ({whole}) TO {sql_text(target)} ({_FORM.format('zstd')})")
 
 
 def _source(name: str, kind: str) -> str:
@@ -149,6 +173,7 @@ def _source(name: str, kind: str) -> str:
 
 def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
+    column = column[:] if isinstance(column, Joined) else column
     cells: Sequence[Any] = column.tolist() if isinstance(column, np.ndarray) else column
     try:
         if not all(map(str.isascii, filter(None, cells))):
@@ -161,6 +186,7 @@ def text_column(column: Column) -> np.ndarray:
 
 def number_column(column: Column) -> np.ndarray:
     """The column as numbers, NaN for None."""
+    column = column[:] if isinstance(column, Joined) else column
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
     return np.array(column, dtype=np.float64)
@@ -168,24 +194,25 @@ def number_column(column: Column) -> np.ndarray:
 
 def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -> tuple[Columns, Mapping[str, str]]:
     """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a query is not counted."""
-    sizes = [len(each.queries) for each in values]
-
-    def _spread(cells: list[Any]) -> Column:
-        return np.repeat(np.array(cells, dtype=object), sizes)
-
     repeated = ("run", "measure", "label", "unit")
-    columns: dict[str, Column] = {name: _spread([getattr(each, name) for each in values]) for name in repeated}
-    columns["query"] = [query for each in values for query in each.queries]
-    columns["value"] = np.concatenate([each.values for each in values]) if values else np.zeros(0)
+    # A difference is computed whenever it is read, and so are its values once more when they are written.
+    heads = [([getattr(each, name) for name in repeated], each.queries, each.weights is not None) for each in values]
+    sizes = [len(queries) for _, queries, _ in heads]
+    columns: dict[str, Column] = {
+        name: Joined.repeated([cells[at] for cells, *_ in heads], sizes) for at, name in enumerate(repeated)
+    }
+    columns["query"] = Joined(sizes, lambda place: heads[place][1])
+    columns["value"] = Joined(sizes, lambda place: values[place].values)
     types = dict(_PER_QUERY_TYPES)
-    if any(each.weights is not None for each in values):
+    if any(weighs for *_, weighs in heads):
         types["weight"] = "DOUBLE"
-        bare = [np.full(len(each.queries), np.nan) if each.weights is None else each.weights for each in values]
-        columns["weight"] = np.concatenate(bare)
+        bare = np.broadcast_to(np.nan, max(sizes))
+        columns["weight"] = Joined(sizes, lambda at: bare[: sizes[at]] if (own := values[at].weights) is None else own)
     for name in row_attributes[0] if row_attributes else ():
         cells = [each[name] for each in row_attributes]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
-        columns[name] = _spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
+        shown = cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells]
+        columns[name] = Joined.repeated(shown, sizes)
     return columns, types
 
 

@@ -31,6 +31,8 @@ FEW_QUERIES = 20
 """Below this many an interval of values other than 0 and 1 covers less than its level in some worlds (docs/statistics.md)."""
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _FLOOR = 1e-5
+_TOGETHER = 256
+"""Rows whose intervals are resampled at a time."""
 _MEDIANS = ("median", "median_low", "median_floor")
 
 
@@ -85,10 +87,11 @@ def summarise(
     if intervals in ("bootstrap-t", "bootstrap"):
         drawing = [place for place, each in enumerate(counted) if each.n >= MIN_QUERIES and not each.is_analytic]
         for n in sorted({counted[place].n for place in drawing}):
-            places = [place for place in drawing if counted[place].n == n]
-            drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
-            for place, column in zip(places, drawn.T, strict=True):
-                bounds[place] = counted[place].interval(level, column)
+            alike = [place for place in drawing if counted[place].n == n]
+            for places in (alike[start : start + _TOGETHER] for start in range(0, len(alike), _TOGETHER)):
+                drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
+                for place, column in zip(places, drawn.T, strict=True):
+                    bounds[place] = counted[place].interval(level, column)
     elif intervals == "t":
         bounds = [_student(each, level) for each in counted]
     return [

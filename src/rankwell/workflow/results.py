@@ -43,10 +43,14 @@ def compare(result: Results, *, options: ComparisonOptions, group: str | None = 
         raise BadUsage("these results are a comparison already; compare the results of an evaluation.")
     kept = ("notes", "sources", "details", "items", "queries")
     rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
-    arrays = getattr(result.details, "arrays", result.details)
-    unjudged = result.objects.get("unjudged", None if arrays is None else UnjudgedItems.of(DETAIL_DEPTH, arrays))
+
+    def _unjudged() -> UnjudgedItems | None:
+        if result.details is None:
+            return result.objects.get("unjudged")
+        return UnjudgedItems.of(DETAIL_DEPTH, result.details)
+
     own = {name: getattr(result, name) for name in kept}
-    origin = Origin(rules=rules, protocol=result.task, unjudged=unjudged, better=stated_directions(rules), **own)
+    origin = Origin(rules=rules, protocol=result.task, unjudged=_unjudged, better=stated_directions(rules), **own)
     known = _attributes(result) if group is not None or cluster is not None else {}
     advice = "evaluate with texts of the queries that have it as a column, or with details=True"
     return compare_values(

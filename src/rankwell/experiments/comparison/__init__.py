@@ -1,6 +1,6 @@
 """Values of two systems or more -> paired differences with intervals and tests, verdicts in words, and the order of systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ def attribute_named(name: str | None, known: Mapping[str, Mapping[str, str]], ad
 class Origin:
     """The origin of values, for the rules and the folder of a comparison; see `Results`. better: the better directions.
 
-    unjudged: the unjudged items among the first of each query, None where they are not known.
+    unjudged: the unjudged items among the first of each query, read when they are needed; None where they are not known.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -74,7 +74,7 @@ class Origin:
     queries: Mapping[str, Sequence[Any]] | None = None
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
     protocol: str = "runs"
-    unjudged: UnjudgedItems | None = None
+    unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 
 
 @takes_options(ComparisonOptions)
@@ -106,10 +106,11 @@ def compare_values(
     comparison = assign_roles(align_values(values, attributes, origin.better, measures), options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
     kept = [
-        (in_order(each), own)
+        (each, own)
         for each, own in zip(values, attributes, strict=True)
         if any((matrix.measure, matrix.row_attributes) == (each.measure, own) for matrix in comparison.matrices)
     ]
+    kept = list(zip(in_order(each for each, _ in kept), (own for _, own in kept), strict=True))
     rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
     pairs = pairs or choose_pairs(comparison.runs, options.baseline)
     columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))

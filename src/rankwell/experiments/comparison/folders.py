@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +79,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         notes=notes,
         sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
         details=_details(folders, names) if details else None,
-        unjudged=_unjudged(folders, names),
+        unjudged=partial(_unjudged, folders, names),
         items=_items(folders, names) if details else None,
         queries=_queries(folders, columns, values, row_attributes) if details else None,
         better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
@@ -226,7 +227,8 @@ def _unjudged(folders: Named, names: Sequence[Mapping[str, str]]) -> UnjudgedIte
         return None
     items, where = UnjudgedItems(DETAIL_DEPTH), f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
     for (_, folder), renamed in zip(folders, names, strict=True):
-        items.add(folder.details(where), renamed)
+        for columns in folder.details_by_run(where):
+            items.add(columns, renamed)
     return items
 
 

@@ -1,6 +1,6 @@
 """Values of several runs side by side: one matrix per measure, with a row per query and a column per run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Better, parse_measure, suggest
-from rankwell.core.tables import Floats, Unit, Values, order_ids, sort_ids
+from rankwell.core.tables import Floats, Ints, Unit, Values, order_ids, sort_ids
 from rankwell.errors import BadInput, BadUsage, UnknownName
 
 _DECIMALS = 12
@@ -145,12 +145,17 @@ def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]
     return [f"runs are compared by the measures that both have; {what}"]
 
 
-def in_order(values: Values) -> Values:
+def in_order(values: Iterable[Values]) -> Iterator[Values]:
     """The same values in the order of their queries' ids, so that sums and resamples do not depend on the order of rows."""
-    order = order_ids(values.queries)
-    weights = None if values.weights is None else values.weights[order]
-    queries = tuple(values.queries[place] for place in order.tolist())
-    return replace(values, queries=queries, values=values.values[order], weights=weights)
+    # Most share their queries, and their order is one.
+    known: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
+    for each in values:
+        if id(each.queries) not in known:
+            order = order_ids(each.queries)
+            known[id(each.queries)] = order, tuple(each.queries[place] for place in order.tolist()), each.queries
+        order, queries, _ = known[id(each.queries)]
+        weights = None if each.weights is None else each.weights[order]
+        yield replace(each, queries=queries, values=each.values[order], weights=weights)
 
 
 def _matrix(

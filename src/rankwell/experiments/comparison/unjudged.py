@@ -16,20 +16,21 @@ _MOST_PAIRS = 6
 
 
 def notes_on_unjudged(
-    comparison: Comparison, pairs: Sequence[Pair], unjudged: UnjudgedItems | None, rules: Mapping[str, Any]
+    comparison: Comparison, pairs: Sequence[Pair], known: Callable[[], UnjudgedItems | None], rules: Mapping[str, Any]
 ) -> list[str]:
     """A note for each of the first pairs, where the rules leave every item one rank and count unjudged items."""
-    if unjudged is None or rules.get("ties") not in DEFINITE or rules.get("unjudged") != "nonrelevant":
+    counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
+    if not counts or (unjudged := known()) is None:
         return []
     items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
     for pair in pairs:
-        known = [each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None]
-        bounded = {k for each in known if (k := _depth(each, unjudged.depth))}
+        matrices = [each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None]
+        bounded = {k for each in matrices if (k := _depth(each, unjudged.depth))}
         if not any(len(items(run, max(bounded)).rank) for run in pair if bounded):
             continue
         if len(notes) == _MOST_PAIRS:
             more += 1
-        elif words := [text for matrix in known for text in _bounds(matrix, pair, items, unjudged.depth)]:
+        elif words := [text for matrix in matrices for text in _bounds(matrix, pair, items, unjudged.depth)]:
             notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
     return [*notes, *([f"the bounds of {more} more pairs are not listed; name a {flag('--baseline')}"] if more else [])]
 

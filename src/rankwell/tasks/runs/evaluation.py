@@ -24,7 +24,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, f
 from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
-from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.details import Details, compact, detail_columns, details_of
 from rankwell.evaluation.grade_weights import GradeWeights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
@@ -248,7 +248,7 @@ class _RunEvaluation:
         if hits.top is not None:
             details = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
             if self.unjudged_items is None:
-                self.details[name] = details
+                self.details[name] = compact(details) if self.details else details
             else:
                 self.unjudged_items.add_run(name, details._asdict())
         if self.rules.unjudged == "skip":
