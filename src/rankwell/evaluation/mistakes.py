@@ -163,8 +163,10 @@ def _if_alike(run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], ite
     """The figure as it is and with the ids written alike; empty where the run is too large to be read again."""
     if gauge is None or (ranking := whole_run(run)) is None:
         return ""
-    alike = gauge.mean_of(written_as_judged(ranking, queries, items))
-    return f", and {gauge.label} would be {alike} in place of {gauge.mean_of(ranking)}"
+    figure, alike = gauge.mean_of(ranking), gauge.mean_of(written_as_judged(ranking, queries, items))
+    if alike == figure:
+        return f", and {gauge.label} would stay {figure}"
+    return f", and {gauge.label} would be {alike} in place of {figure}"
 
 
 def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None) -> list[Mistake]:
