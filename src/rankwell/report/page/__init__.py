@@ -65,7 +65,7 @@ class PageSource:
     pictures: Callable[[Sequence[str]], Mapping[str, str]] | None = None
     seed: int = 0
 
-    @property
+    @cached_property
     def runs(self) -> tuple[str, ...]:
         """The names of the runs, in order."""
         return tuple(dict.fromkeys(each.run for each in self.values))

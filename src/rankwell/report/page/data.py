@@ -369,7 +369,9 @@ def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items
         thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
         number = items.number(item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture)
-        found.setdefault(query, [[] for _ in source.runs])[run].append([number, *numbers, state, known or None])
+        if query not in found:
+            found[query] = [[] for _ in source.runs]
+        found[query][run].append([number, *numbers, state, known or None])
     return found
 
 
