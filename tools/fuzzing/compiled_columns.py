@@ -248,6 +248,9 @@ def _written(rng: random.Random, case: Case, folder: Path) -> tuple[Path, Case]:
     names = ["query_id", "doc_id", "rank"] if ranked else ["qid", "docno", "score"]
     size, wide = len(case.queries), [rng.random() < 0.3, rng.random() < 0.3]
     columns = _columns(rng, case, 0, size, wide, 0)
+    if ranked:
+        ranks = [None if value is None else float(rng.randint(0, 2 * size)) for value in columns[2].to_pylist()]
+        columns[2] = pa.array(ranks, pa.float64())
     if single:
         columns[2] = columns[2].cast(pa.float32())
     scores = [None if value is None else (-value or 0) if ranked else value for value in columns[2].to_pylist()]  # no -0.0
