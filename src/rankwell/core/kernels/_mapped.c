@@ -81,7 +81,8 @@ static PyObject *watch_mapped(PyObject *self, PyObject *arguments)
 #endif
 
 static PyMethodDef functions[] = {
-    {"watch_mapped", watch_mapped, METH_VARARGS, "watch_mapped(mapped, name): names the file if a part of it is gone when it is read"},
+    {"watch_mapped", watch_mapped, METH_VARARGS,
+     "watch_mapped(mapped, name): names the file if a part of it is gone when it is read"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -230,7 +230,8 @@ int rankwell_finish_query(Worker *worker, const uint8_t *text)
     const uint8_t *const start = text + worker->start;
     (worker->pass == LISTS ? worker->unknown.counts : worker->retrieved)[worker->position] = (int64_t)worker->rows;
     if (worker->reading.form.ranked && worker->rows)
-        worker->unordered |= !worker->falling || worker->scores[0] != -1 || worker->scores[worker->rows - 1] != -(double)worker->rows;
+        worker->unordered |=
+            !worker->falling || worker->scores[0] != -1 || worker->scores[worker->rows - 1] != -(double)worker->rows;
     if (worker->falling)
         for (size_t each = 0; each < worker->n_found && !status; each++)
             status = add_hit(&worker->hits, worker->found + each, (int64_t)worker->found[each].place, 1, 0);
