@@ -49,6 +49,15 @@ def small_files(_: Path) -> None:
         Path(f"{name}.run").write_text(f"q1 Q0 {first} 1 2.0 x\nq1 Q0 {second} 2 1.0 x\nq2 Q0 {second} 1 1.0 x\n")
 
 
+def column_files(place: Path) -> None:
+    """The same without headers, or under other names."""
+    small_files(place)
+    Path("ratings.dat").write_text("q1::d1::5::978300760\nq2::d2::4::978300761\n")
+    Path("grades.csv").write_text("query,item,relevance,strict\nq1,d1,1,1\nq2,d2,1,0\n")
+    Path("scores.tsv").write_text("q1\td1\t1\t2.5\nq1\td2\t2\t1.5\nq2\td1\t1\t3.5\n")
+    Path("a.run").write_text("q1 Q0 d1 1 2.0 x\nq2 Q0 d1 1 2.0 x\n")
+
+
 def squad_files(_: Path) -> None:
     questions = [
         {"id": "a", "question": "Where is Nice?", "is_impossible": False, "answers": [{"text": "Monaco", "answer_start": 13}]},
@@ -95,6 +104,7 @@ def judged_study(_: Path) -> None:
 OWN_FILES: dict[str, Callable[[Path], None]] = {
     "rankwell study estimate mine": judged_study,
     "rankwell evaluate qrels.txt": small_files,
+    "rankwell evaluate ratings.dat": column_files,
     "rankwell answers dev-v2.0.json": squad_files,
     "rankwell answers questions.json": answer_files,
     "rankwell answers grid": grid_files,

@@ -205,6 +205,6 @@ def naming(name: str) -> Generator[None]:
     except BadInput as error:
         import re
 
-        if not name or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)):
+        if not name or re.search(rf"(?<!\w){re.escape(name.rstrip('/'))}(?!\w)", str(error)):
             raise
         raise type(error)(f"{name}: {error}") from error

@@ -100,3 +100,20 @@ def _runs(process: int) -> bool:
         )
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="the system has no masks of signals")
+def test_ctrl_c_waits_although_the_first_process_starts_another_that_lets_it_through():
+    script = (
+        "import multiprocessing, signal\n"
+        "from multiprocessing import resource_tracker\n"
+        "from rankwell.core.kernels.children import starting_processes\n"
+        "with starting_processes():\n"
+        "    resource_tracker.ensure_running()\n"
+        "    assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
+        "assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -73,6 +73,26 @@ def test_any_file_gives_what_the_plain_reader_gives(seed: int, size: int, ties: 
     assert isinstance(compare(Memory(content), truth, TREC_RUN, ReadOptions(ties, single, keep), block_size=size), Hits)
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 10**9),
+    size=st.sampled_from((64, 257, 1 << 18)),
+    order=st.permutations(range(6)),
+    keep=st.sampled_from((0, 5)),
+)
+def test_columns_in_any_order_give_what_the_plain_reader_gives(seed: int, size: int, order: list[int], keep: int):
+    content, truth = awkward(seed)
+    rows = (line.split() for line in content.split(b"\n") if line.strip())
+    turned = b"".join(b" ".join([fields[place] for place in order]) + b"\n" for fields in rows)
+    layout = Layout("run", "six columns", 6, *(order.index(place) for place in (0, 2, 4)))
+
+    hits = compare(Memory(turned), truth, layout, ReadOptions(keep=keep), block_size=size)
+
+    assert isinstance(hits, Hits) and same(
+        hits, scan(Memory(content), Judgments.from_dict(truth), TREC_RUN, ReadOptions(keep=keep))
+    )
+
+
 def shuffled_or_not(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
     """A run large enough for several parts, with many judged items, ties of all sizes and unknown queries."""
     rng = random.Random(seed)

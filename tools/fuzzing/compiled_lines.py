@@ -8,6 +8,7 @@ DuckDB reads otherwise.
 
 import hashlib
 import random
+from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -56,10 +57,11 @@ class Case(NamedTuple):
     threads: int
 
 
-def case_of(content: bytes) -> Case:
-    """Judgments and options for a file, the same for the same bytes."""
+def case_of(content: bytes, other: Layout | None = None) -> Case:
+    """Judgments and options for a file, the same for the same bytes. other: its layout, where it is not drawn."""
     rng = random.Random(hashlib.sha256(content).digest())  # noqa: S311
     layout = MSMARCO_RUN if rng.random() < 0.1 else TREC_RUN
+    layout = other or layout
     truth: dict[str, dict[str, float]] = {"absent": {"d": 1.0}}
     share = rng.choice((0.02, 0.3, 1.0))
     for line in content.split(b"\n"):
@@ -74,6 +76,13 @@ def case_of(content: bytes) -> Case:
         trailing=rng.random() < 0.3,
     )
     return Case(truth, layout, reading, rng.choice((64, 300, 1 << 18)), rng.choice((50, 1000, 1 << 20)), rng.choice((1, 2, 3)))
+
+
+def _of_columns(content: bytes) -> Layout:
+    """A layout of six columns in which any three are the query, the item and a number."""
+    rng = random.Random(hashlib.sha256(b"columns" + content).digest())  # noqa: S311
+    query, item, value = rng.choice([each for each in permutations(range(6), 3) if each[2] in (3, 4)])
+    return Layout("run", "six columns", fields=6, query=query, item=item, value=value, by_rank=rng.random() < 0.1)
 
 
 def _compiled(source: Source, judgments: Judgments, layout: Layout, options: ReadOptions, **others: Any) -> Hits | None:
@@ -92,10 +101,13 @@ def outcome(read: Any, source: Source, case: Case, **options: Any) -> Any:
 
 
 def compare(content: bytes, path: Path) -> tuple[str, bool]:
-    """The kind of outcome of a file, and whether both readers agree about it; the file is written to a path first."""
-    case = case_of(content)
+    """The kind of outcome of a file, and whether both readers agree about it, also in other columns."""
     path.write_bytes(content)
-    source = Source(path)
+    kind, agree = _compared(Source(path), case_of(content))
+    return kind, agree and _compared(Source(path), case_of(content, _of_columns(content)))[1]
+
+
+def _compared(source: Source, case: Case) -> tuple[str, bool]:
     with mock.patch.object(reader, "_PART", case.part):
         found = outcome(_compiled, source, case, block_size=case.block, threads=case.threads)
     wanted = outcome(plain.scan, source, case)

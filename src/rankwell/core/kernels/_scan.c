@@ -92,6 +92,12 @@ INLINE int is_new_query(const Worker *worker, const Line *line)
            || (size > 8 && memcmp(line->query, worker->query, size) != 0);
 }
 
+/* Where the first of a line's two names begins: the item may stand before the query. */
+INLINE size_t first_name(const uint8_t *text, const Line *line)
+{
+    return (size_t)((line->item < line->query ? line->item : line->query) - text);
+}
+
 /* Begins the rows of a judged query. */
 static int begin_rows(Worker *worker, size_t start)
 {
@@ -191,7 +197,7 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
     while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line)
             && ((status = rankwell_finish_query(worker, text)) || (status = enter_query(worker, &line))
-                || (worker->position >= 0 && (status = begin_rows(worker, (size_t)(line.query - text))))))
+                || (worker->position >= 0 && (status = begin_rows(worker, first_name(text, &line))))))
             return status;
         if (worker->position < 0) {
             /* That there is a score must be seen; what it is need not be worked out. */

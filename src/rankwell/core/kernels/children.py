@@ -45,6 +45,10 @@ def starting_processes() -> Generator[None]:
         if not hasattr(signal, "pthread_sigmask"):  # as on Windows
             yield
             return
+        if "multiprocessing" in sys.modules:
+            from multiprocessing import resource_tracker
+
+            resource_tracker.ensure_running()  # its start lets Ctrl-C through again
         before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
         try:
             yield

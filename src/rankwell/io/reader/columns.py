@@ -131,14 +131,14 @@ class Evidence:
         return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
-        """The readings that the rows allow, the usual ones first; numbers before the item where no other one fits."""
+        """The readings that the rows allow, the usual ones first; items far behind, and numbers before them, where no other one fits."""
         width = len(self.columns)
-        pairs = [(item, number) for item in (1, 2) for number in range(item + 1, width)]
+        pairs = [(item, number) for item in range(1, width) for number in range(item + 1, width)]
         pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
         found = list[ColumnRoles]()
         for item, number in pairs:
             column = self.columns[number]
-            if not column.numbers or not self.lists_items(item) or (number < item and found):
+            if not column.numbers or not self.lists_items(item) or (found and (number < item or item > 2)):
                 continue
             if holds == "judgments":
                 found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
@@ -207,8 +207,6 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
-    if holds == "run" and width == 5 and all(row[1:2] == [b"Q0"] for row in rows):
-        return  # a line of TREC without its tag, which TREC's reader names
     if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
