@@ -131,7 +131,7 @@ class Evidence:
         return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
-        """The readings that the rows allow, the usual ones first; items far behind, and numbers before them, where no other one fits."""
+        """The readings that the rows allow, the usual ones first; unusual places of items only where no other one fits."""
         width = len(self.columns)
         pairs = [(item, number) for item in range(1, width) for number in range(item + 1, width)]
         pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
