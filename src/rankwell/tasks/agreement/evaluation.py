@@ -17,6 +17,7 @@ from rankwell.core.figures import FIGURES
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
@@ -92,6 +93,9 @@ def agreement_results(
         if parts.is_used:
             raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
+    refuse_unused_columns(options.columns, "run", "a run")
+    if options.labels is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
     models, notes = inputs.read_models(named, options, in_parts=parts.is_used, sized=parts.dry_run)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum

@@ -15,6 +15,7 @@ from rankwell.core.exact import exact_mean, exact_sd
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Floats, Judgments, Values, figure
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -90,7 +91,9 @@ class RetrieveEvaluation:
         self.measures: tuple[LabelledMeasure, ...] = ()
         self.judgments: Judgments | None = None
         self._all_judgments: Judgments | None = None
-        if self.options.qrels is not None:
+        if self.options.qrels is None:
+            refuse_unused_columns(self.options.qrels_columns, "judgments", flag("--qrels"))
+        else:
             self.measures = choose_measures(names, self.convention)
             check_views((each.measure for each in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell.core.options import Input, Option
-from rankwell.errors import BadUsage, count_of, typed
+from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
@@ -63,6 +64,8 @@ def judge(
     if replace and sheet is None:
         raise BadUsage("--replace has no effect without --import; leave it out.")
     _refuse_unused(options, browser, chosen)
+    if options.gold is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
     found = read_study(study)
     if collect is not None:
         return _collect(found, judge, collect)
