@@ -32,7 +32,8 @@ def notes_on_unjudged(
             more += 1
         elif words := [text for matrix in matrices for text in _bounds(matrix, pair, items, unjudged.depth)]:
             notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
-    return [*notes, *([f"the bounds of {more} more pairs are not listed; name a {flag('--baseline')}"] if more else [])]
+    advice = f"name a {flag('--baseline')}" if len({pair.against for pair in pairs}) > 1 else "compare fewer runs"
+    return [*notes, *([f"the bounds of {more} more pairs are not listed; {advice}"] if more else [])]
 
 
 def _depth(matrix: QuerySystemMatrix, depth: int) -> int | None:
