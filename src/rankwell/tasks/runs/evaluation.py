@@ -149,6 +149,7 @@ def _results(
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
         place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format, options.columns)
+        place = place._replace(is_shard=len(files) > 1)
         evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
         evaluation.add(place)
         if options.confidence:
