@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, figure
 from rankwell.evaluation.judged import JudgedRun
 
@@ -25,7 +26,7 @@ class GradeWeights:
         """Measures one run. counted: (queries,) those in the means."""
         for each in self._measures:
             both = (each.measure, each.measure.with_parameters(dcg="log2"))
-            alike, weighed = (float(run.measured(measure).values[counted].mean()) for measure in both)
+            alike, weighed = (exact_mean(run.measured(measure).values[counted]) for measure in both)
             self._means[each.label][run.name] = alike, weighed
 
     @property
