@@ -299,8 +299,8 @@ class _LineFields(NamedTuple):
             return None
         choice = chosen_columns(run.columns, "run") or SCORED
         separation = separation_of(Head.of(source), choice)
-        is_plain = separation is None or separation.format != "headerless"
-        return cls(int(choice["query"]) - 1, int(choice["item"]) - 1, None if is_plain else separation.delimiter)
+        delimiter = separation.delimiter if separation is not None and separation.format == "headerless" else None
+        return cls(int(choice["query"]) - 1, int(choice["item"]) - 1, delimiter)
 
 
 def _rows_of_blocks(source: Source, fields: _LineFields) -> list[tuple[str, str]]:
