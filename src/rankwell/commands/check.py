@@ -131,7 +131,7 @@ def check(
 
 def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, reading: InputForms) -> Findings:
     """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
-    refuse_one_stream([judgments, *runs.values()])
+    refuse_one_stream([judgments, *runs.values(), corpus])
     truth = io.find_judgments(judgments, format=reading.judgments_format, qrels_columns=reading.qrels_columns)
     notes = [*truth.notes]
     flat = truth.table.flat

@@ -15,7 +15,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, count_of
-from rankwell.evaluation.judged import name_runs
+from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
@@ -80,6 +80,7 @@ def fuse(
     methods = measure_names(options.method) or ["rrf"]
     normalisations = listed(options.normalise, "--normalise")
     named = name_runs(list(runs)) if runs else {}
+    refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
     rankings = read_runs(named, options)
     if tuning.tune is None:
         fused, notes = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)

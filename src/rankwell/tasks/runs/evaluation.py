@@ -98,7 +98,7 @@ def evaluate_runs(
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    refuse_one_stream([judgments, options.other_judgments, *named.values()])
+    refuse_one_stream([judgments, options.other_judgments, *named.values(), options.texts])
     place = io.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(labelled),
