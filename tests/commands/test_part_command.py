@@ -128,6 +128,7 @@ def test_a_part_of_a_killed_process_is_not_running(work: Path):
         ),
         ({}, ["work", "9"], "part 9 is outside the plan of work; its parts are 0 to 8"),
         ({}, ["work", "1", "--status"], "--status shows all parts"),
+        ({}, ["work", "--status", "--bench", "x.toml"], "--bench has no effect with --status"),
         ({}, ["work", "1", "--threads", "0"], "--threads '0': expected a positive integer"),
         ({}, ["nowhere", "1"], "nowhere is not a work folder: it has no plan.json; name the folder that --work made"),
         ({}, ["nowhere"], "nowhere is not a work folder: it has no plan.json"),

@@ -148,3 +148,50 @@ def test_a_large_file_is_looked_at_in_many_places(tmp_path: Path):
     (note,) = notes_on_ids(rw.evaluate(qrels, str(tmp_path / "run"), "RR", intervals="none"))
 
     assert "1500 more judged items would be found if differences of case were ignored" in note
+
+
+def test_two_spellings_in_one_list_whose_lines_are_apart_are_two_items(tmp_path: Path):
+    qrels = {"q1": {"D1": 1}, "q2": {"X": 1}}
+    (tmp_path / "run.trec").write_text("q1 Q0 d1 1 3 t\nq2 Q0 X 1 3 t\nq1 Q0 D01 2 2 t\n")
+
+    assert notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run.trec"}, "RR")) == []
+
+
+def test_a_second_spelling_beyond_the_rows_that_are_compared_first_is_seen_before_anything_is_said(tmp_path: Path):
+    listed = [f"x{number}" for number in range(4_500)]
+    listed[10], listed[4_400] = "d1", "D01"
+    lines = [f"q,{item},{9_999 - place}\n" for place, item in enumerate(listed)]
+    (tmp_path / "run.csv").write_text("query,item,score\n" + "".join(lines))
+
+    assert notes_on_ids(rw.evaluate({"q": {"D1": 1, "x0": 1}}, {"mine": tmp_path / "run.csv"}, "RR")) == []
+
+
+def test_of_a_run_in_several_files_no_figure_of_the_first_alone_is_given(tmp_path: Path):
+    qrels, run = world(20)
+    rows = [f"{query} Q0 {item.lower()} 1 {score} t\n" for query, items in run.items() for item, score in items.items()]
+    (tmp_path / "run").mkdir()
+    for name, part in (("1.trec", rows[:20]), ("2.trec", rows[20:])):
+        (tmp_path / "run" / name).write_text("".join(part))
+
+    (note,) = notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run"}, "RR"))
+
+    assert note.startswith("mine: at least 10 more judged items would be found if differences of case were ignored")
+    assert "RR" not in note
+
+
+@pytest.mark.parametrize(("line", "columns"), [("{0} {1} {2}", None), ("x::{1}::{0}::{2}", "query=3,item=2,score=4")])
+def test_lines_without_a_header_are_compared_in_a_file_of_any_size(line: str, columns: str | None, tmp_path: Path):
+    qrels, run = world(2_500)
+    rows = [(query, item.lower(), score) for query, items in run.items() for item, score in items.items()]
+    (tmp_path / "run.txt").write_text("".join(f"{line.format(query, item + '-' * 30, score)}\n" for query, item, score in rows))
+    qrels = {query: {item + "-" * 30: grade for item, grade in judged.items()} for query, judged in qrels.items()}
+
+    (note,) = notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run.txt"}, "RR", columns=columns))
+
+    assert note.startswith("mine: 2500 more judged items would be found if differences of case were ignored")
+
+
+def test_pairs_in_the_lists_of_a_mapping_are_compared_by_their_ids():
+    (note,) = notes_on_ids(rw.evaluate({"q": {"D1": 1}}, {"mine": {"q": [("x", 2.0), ("d1", 1.0)]}}, "RR"))
+
+    assert note.startswith("mine: 1 more judged item would be found if differences of case were ignored")

@@ -1,6 +1,7 @@
 """What the protocols leave for a page: places under the reference, overlap of answers, lists of collapsed captions, items."""
 
 import json
+import pickle
 import random
 import tracemalloc
 from collections import Counter
@@ -384,3 +385,13 @@ def test_details_are_written_without_a_python_object_for_each_cell(tmp_path: Pat
 
     assert peak < 40 * queries * depth
     assert read_results(tmp_path / "out").details() == dict(result.details or {})
+
+
+def test_results_with_details_go_to_another_process() -> None:
+    runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"b": 2.0, "c": 1.0}}}
+    result = rw.evaluate({"q": {"a": 1}}, runs, "RR", details=True, intervals="none")
+
+    restored = pickle.loads(pickle.dumps(result))
+
+    assert dict(restored.details) == dict(result.details or {})
+    assert str(restored) == str(result)

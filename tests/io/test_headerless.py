@@ -364,8 +364,13 @@ def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_pat
     assert re.match(r"run,nDCG@5,nDCG@5,0\.\d", once.splitlines()[1])
 
 
-def test_standard_input_is_one_of_the_two_files(tmp_path: Path):
-    command = [sys.executable, "-P", "-m", "rankwell", "evaluate", "-", "-"]
+@pytest.mark.parametrize(
+    "line", ["evaluate - -", "evaluate q - --query-texts -", "check q - --corpus -", "fuse - r -o fused.trec --tune -"]
+)
+def test_standard_input_is_one_of_the_files(line: str, tmp_path: Path):
+    for name in ("q", "r"):
+        (tmp_path / name).write_text("1 0 a 1\n")
+    command = [sys.executable, "-P", "-m", "rankwell", *line.split()]
     done = subprocess.run(command, cwd=tmp_path, input="1 0 a 1\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "rankwell: standard input is named for two inputs and holds one; name a file for the other.\n"

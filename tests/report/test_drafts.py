@@ -315,3 +315,13 @@ def test_a_decorated_function_keeps_files_by_the_overwrite_of_its_call(tmp_path:
     with overwriting(True):
         write()
     assert (tmp_path / "a").read_text() == "ours"
+
+
+def test_the_same_inputs_are_the_same_from_another_working_directory(folder: Path, monkeypatch, capsys):
+    (folder / "inside").mkdir()
+    monkeypatch.chdir(folder / "inside")
+    assert run(monkeypatch, "evaluate ../qrels.txt ../one.run -o ../out") == 0
+
+    (folder / "inside" / "one.run").write_text(RUN.replace(" 3 x", " 1 x"))
+    assert run(monkeypatch, "evaluate ../qrels.txt one.run -o ../out") == 2
+    assert "holds other results (input one: " in capsys.readouterr().err

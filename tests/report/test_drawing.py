@@ -105,6 +105,6 @@ def test_one_failure_is_enough_and_a_page_says_what_is_missing(tmp_path: Path, m
         assert "Promise.reject" in vega_bundle()
     with pytest.raises(drawing.NotDrawn, match="no charts are drawn"):
         charts.draw(SPEC)
-    drawing._failures.cache_clear()
+    drawing._FAILURES.clear()
 
     assert len(calls) == 1

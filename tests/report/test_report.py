@@ -704,3 +704,8 @@ def test_the_table_of_systems_has_the_words_of_the_other_tables():
     text = difference_text({"systems": systems}, [], None, {}, "table")
 
     assert re.split("  +", text.split("\n")[2]) == ["system", "Recall@1", "R = R@1", "R = R@5"]
+
+
+@pytest.mark.parametrize(("form", "line"), [("csv", '""'), ("tsv", "")])
+def test_a_table_of_one_column_may_have_empty_cells(form, line):
+    assert render_rows([{"id": None}, {"id": "a"}], form).splitlines() == ["id", line, "a"]

@@ -647,3 +647,16 @@ def test_a_fusion_that_does_not_beat_its_best_input_is_reported(second, message,
     said = capsys.readouterr().err
     assert message in said
     assert ("does not beat" in said) == bool(message)
+
+
+@pytest.mark.parametrize("tuning", [[], ["--tune", "qrels", "--folds", "2"]])
+def test_what_the_readers_of_runs_say_is_among_the_notes(tuning, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("near.csv").write_text("query,item,distance\nq1,a,0.1\nq1,b,0.2\nq2,a,0.1\n")
+    Path("other.run").write_text("q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq2 Q0 a 1 3 x\n")
+    Path("qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    monkeypatch.setattr("sys.argv", ["rankwell", "fuse", "near.csv", "other.run", "-o", "fused.run", *tuning])
+
+    assert cli.main() == 0
+
+    assert "near.csv: 'distance' is a distance: the smallest ranks first" in capsys.readouterr().err

@@ -119,8 +119,8 @@ def check(
     strict
         Exit 1 with a warning, too.
     """
-    reading = InputForms(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
-    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, reading=reading)
+    forms = InputForms(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
+    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, forms=forms)
     text = found.text(format, report.terminal_of(sys.stdout))
     return Output(
         text=text,
@@ -129,10 +129,10 @@ def check(
     )
 
 
-def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, reading: InputForms) -> Findings:
+def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, forms: InputForms) -> Findings:
     """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
-    refuse_one_stream([judgments, *runs.values()])
-    truth = io.find_judgments(judgments, format=reading.judgments_format, qrels_columns=reading.qrels_columns)
+    refuse_one_stream([judgments, *runs.values(), corpus])
+    truth = io.find_judgments(judgments, format=forms.judgments_format, qrels_columns=forms.qrels_columns)
     notes = [*truth.notes]
     flat = truth.table.flat
     grades = ", ".join(f"{grade:g}: {int((flat.grades == grade).sum())}" for grade in np.unique(flat.grades).tolist())
@@ -153,11 +153,11 @@ def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path 
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))
     for name, place in runs.items():
-        ranking = io.check_ranking(place, format=reading.run_format, columns=reading.columns)
+        ranking = io.check_ranking(place, format=forms.run_format, columns=forms.columns)
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
         hits = hits_of_ranking(ranking.table, flat)
-        run = RunPlace(name, hits, place, ranking.format, reading.run_format, reading.columns, ranking.table)
+        run = RunPlace(name, hits, place, ranking.format, forms.run_format, forms.columns, ranking.table)
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
     mistakes += [("runs", each) for each in copies(runs)]
     findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]

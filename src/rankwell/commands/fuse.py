@@ -15,7 +15,7 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, count_of
-from rankwell.evaluation.judged import name_runs
+from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
@@ -80,10 +80,12 @@ def fuse(
     methods = measure_names(options.method) or ["rrf"]
     normalisations = listed(options.normalise, "--normalise")
     named = name_runs(list(runs)) if runs else {}
-    rankings = read_runs(named, options)
+    refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
+    notes = list[str]()
+    rankings = read_runs(named, options, notes)
     if tuning.tune is None:
-        fused, notes = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)
-        return Output(notes=(*notes, *_write(fused, output, target_format)))
+        fused, of_fusion = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)
+        return Output(notes=(*notes, *of_fusion, *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     if options.train_judgments is not None or options.train_runs is not None:
@@ -99,7 +101,7 @@ def fuse(
     # The runs, the fused run without tuning, and the tuned one.
     every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
     result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
-    notes = [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
+    notes += [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
     notes += _defeat(result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher")
     result_notes = [*result.notes, *result.interval_notes]
     terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()

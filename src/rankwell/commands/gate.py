@@ -213,13 +213,15 @@ def _compared_measures(gathered: Gathered, measures: Sequence[str]) -> tuple[lis
     Queries of one call share the load of the machine, so that a test over queries finds differences of an engine from itself.
     """
     known = list(zip(gathered.values, gathered.row_attributes, strict=True))
-    kept = [(each, own) for each, own in known if measures or each.unit != _TIMES]
-    if not kept:
+    if measures:
+        return known, []
+    compared = [(values, own) for values, own in known if values.unit != _TIMES]
+    if not compared:
         named = flag("--measure", known[0][0].measure, name="measures")
         raise BadUsage(f"the results have only times, which differ from call to call; {named} compares them.")
-    left = dict.fromkeys(each.label for each, _ in known if each.unit == _TIMES) if len(kept) < len(known) else {}
+    left_out = dict.fromkeys(values.label for values, _ in known if values.unit == _TIMES)
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return kept, [f"{', '.join(left)}: times differ from call to call, and are {how}"] if left else []
+    return compared, [f"{', '.join(left_out)}: times differ from call to call, and are {how}"] if left_out else []
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:

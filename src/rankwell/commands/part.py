@@ -33,6 +33,8 @@ def part(work: str, index: int | None = None, /, *, bench: Path | None = None, s
     if status:
         if index is not None:
             raise BadUsage(f"--status shows all parts; leave out {index}.")
+        if bench is not None:
+            raise BadUsage("--bench has no effect with --status, which runs no code; leave it out.")
         found = WorkFolder(work, read_plan(work))
         lines = _lines(found.states(verified=found.place.is_local), found.plan.parts)
         if (second := second_round(found)) is not None:

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
@@ -33,13 +33,20 @@ from rankwell.store import Source
 
 _PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
-_KEYS = {
-    "url", "method", "path", "headers", "body", "results", "fail_if", "fail_reason", "parameters", "most_k", "metric", "version",
-    "count", "kind", *_KINDS,
+_OF_ONE_KIND: Mapping[str, type] = {
+    "method": object, "path": str, "headers": dict, "body": object, "results": dict, "fail_if": object, "fail_reason": object,
 }  # fmt: skip
-_OF_ALL_KINDS = ("url", "parameters", "most_k", "metric", "version", "count", "kind")
+_KEYS: Mapping[str, type] = {
+    **_OF_ONE_KIND, "url": str, "parameters": dict, "most_k": int, "metric": str, "version": dict, "count": dict, "kind": str,
+    **dict.fromkeys(_KINDS, dict),
+}  # fmt: skip
+"""The keys of a file with the types of their values; object where another place checks them."""
+_ASK_KEYS: Mapping[str, type] = {"method": str, "path": str, "body": object, "value": str}
+_RESULT_KEYS: Mapping[str, type] = {
+    "list": str, "id": str, "score": str, "ids": str, "scores": str, "distance": bool, "optional": bool
+}  # fmt: skip
+_TYPE_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table"}
 _METHODS = ("GET", "POST", "PUT")
-_RESULT_KEYS = {"list", "id", "score", "ids", "scores", "distance", "optional"}
 
 
 @cache
@@ -60,11 +67,13 @@ def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
     if not path.is_file():
         raise BadUsage(f"{name}: there is no such file; expected a TOML file with the request.")
     _, table = read_toml(Source(path))
-    _refuse_unknown(name, "", table, _KEYS)
+    _refuse_odd(name, "", table, _KEYS)
     for kind in _KINDS:
-        _refuse_unknown(name, f"{kind}.", table.get(kind, {}), _KEYS.difference(_KINDS, _OF_ALL_KINDS))
+        _refuse_odd(name, f"{kind}.", table.get(kind, {}), _OF_ONE_KIND)
     for ask in ("version", "count"):
-        _refuse_unknown(name, f"{ask}.", table.get(ask, {}), {"method", "path", "body", "value"})
+        _refuse_odd(name, f"{ask}.", table.get(ask, {}), _ASK_KEYS)
+        if ask in table and not {"path", "value"} <= table[ask].keys():
+            raise BadInput(f"{name}: {ask} is {shown(table[ask])}; expected the path to ask, and that of the value.")
     return name, table
 
 
@@ -72,13 +81,13 @@ def _preset_file(name: str) -> Path:
     return Path(str(files("rankwell.engines") / "presets" / f"{name}.toml"))
 
 
-def _refuse_unknown(name: str, before: str, table: Any, known: Collection[str]) -> None:
-    """Raises BadInput for a key of a table of the file that is not one of those known, and for anything but a table."""
-    if not isinstance(table, Mapping):
-        raise BadInput(f"{name}: {before[:-1]} is {shown(table)}; expected a table.")
-    for key in table:
+def _refuse_odd(name: str, before: str, table: Mapping[str, Any], known: Mapping[str, type]) -> None:
+    """Raises BadInput for a key of a table of the file that is not one of those known, and for a value of another type."""
+    for key, value in table.items():
         if key not in known:
-            raise BadInput(f"{name}: unknown key {before + str(key)!r}; {suggest(str(key), known)}")
+            raise BadInput(f"{name}: unknown key {before + key!r}; {suggest(key, known)}")
+        if known[key] not in (object, type(value)):
+            raise BadInput(f"{name}: {before}{key} is {shown(value)}; expected {_TYPE_NAMES[known[key]]}.")
 
 
 @cache
@@ -172,27 +181,30 @@ class _HttpEngine(Engine):
 
 def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[dict[str, Any], Kind]:
     """The request of one kind of search with all its keys, and the kind. Raises BadInput."""
-    chosen = kind or table.get("kind") or next((each for each in _KINDS if each in table), None)
-    if chosen in _KINDS and chosen not in table and any(each in table for each in _KINDS):
+    stated = kind or table.get("kind")
+    if stated not in (None, *_KINDS):
+        raise BadInput(f"{name}: kind is {shown(stated)}; expected {', '.join(_KINDS)}.")
+    chosen = stated or next((each for each in _KINDS if each in table), None)
+    if chosen is not None and chosen not in table and any(each in table for each in _KINDS):
         raise BadUsage(f"{name}: there is no {chosen} search; it has {', '.join(each for each in _KINDS if each in table)}.")
     base: dict[str, Any] = {"path": "/", "headers": {}}
     merged = {**base, **table, **table.get(str(chosen), {})}
     merged["method"] = _method(merged)
     if merged["method"] not in _METHODS:
         raise BadInput(f"{name}: method is {shown(merged['method'])}; expected {', '.join(_METHODS)}.")
+    if odd := next((key for key, value in merged["headers"].items() if not isinstance(value, str)), None):
+        raise BadInput(f"{name}: headers.{odd} is {shown(merged['headers'][odd])}; expected a string.")
     texts = json.dumps([merged["path"], merged.get("body")])
     vector, query = "{vector}" in texts, "{query}" in texts
     if not vector and not query:
         raise BadInput(f"{name}: neither path nor body has {{query}} or {{vector}}; write one of them where the query belongs.")
     results = merged.get("results", {})
-    unknown = [key for key in results if key not in _RESULT_KEYS]
-    if unknown:
-        raise BadInput(f"{name}: unknown key results.{unknown[0]}; {suggest(unknown[0], _RESULT_KEYS)}")
+    _refuse_odd(name, "results.", results, _RESULT_KEYS)
     if ("list" in results) == ("ids" in results) or ("list" in results and "id" not in results):
         raise BadInput(f"{name}: results needs list and id (a path to the hits, and one in each hit), or ids (a path to a list).")
     found: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
-    if kind not in (None, found):
-        raise BadUsage(f"{name}: there is no {kind} search; it has {found}.")
+    if stated not in (None, found):
+        raise BadUsage(f"{name}: there is no {stated} search; it has {found}.")
     return merged, found
 
 

@@ -331,13 +331,11 @@ class Session(ABC):
 
     def _whole(self, hits: EngineHits, k: int) -> EngineHits:
         """The results. Raises EngineFailure for more than k, and for another number of scores."""
-        n, wrong = len(hits.ids), ""
+        n, label = len(hits.ids), self.engine.label
         if n > k:
-            wrong = f"{n} results for k = {k}; expected at most {k}."
-        elif hits.scores is not None and len(hits.scores) != n:
-            wrong = f"{n} ids and {len(hits.scores)} scores; expected as many."
-        if wrong:
-            raise EngineFailure("malformed", f"{self.engine.label}: {wrong}")
+            raise EngineFailure("malformed", f"{label}: {n} results for k = {k}; expected at most {k}.")
+        if hits.scores is not None and len(hits.scores) != n:
+            raise EngineFailure("malformed", f"{label}: {n} ids and {len(hits.scores)} scores; expected as many.")
         return hits
 
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:

@@ -89,15 +89,15 @@ class UnjudgedItems:
         self._runs: dict[str, list[RankedItems]] = {}
 
     @classmethod
-    def of(cls, depth: int, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> "UnjudgedItems":
+    def of(cls, depth: int, columns: Mapping[str, Any]) -> "UnjudgedItems":
         """Those among the rows of details, by their columns run, query, item, rank and state; none where there is no column."""
-        found = cls(depth)
+        items = cls(depth)
         if isinstance(columns, DetailColumns):
             for run, rows in columns.by_run("query", "item", "rank", "state"):
-                found.add_run(renamed.get(run, run), rows)
+                items.add_run(run, rows)
         else:
-            found.add(columns, renamed)
-        return found
+            items.add(columns)
+        return items
 
     def add(self, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> None:
         """Adds those among rows of details. renamed: the names of runs here, where they differ."""
@@ -123,7 +123,7 @@ class UnjudgedItems:
         places = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
 
         def _of(run: str, k: int) -> RankedItems:
-            parts = self._runs.get(run) or [RankedItems.none()]
+            parts = self._runs.get(run) or [RankedItems(*np.zeros((3, 0), dtype=np.int64))]
             query, item, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
             owner = places[query] if len(query) else query.astype(np.int64)
             kept = np.flatnonzero((owner >= 0) & (rank <= k))
@@ -140,11 +140,6 @@ class RankedItems(NamedTuple):
     query: NDArray[Any]
     pair: Ints
     rank: NDArray[Any]
-
-    @classmethod
-    def none(cls) -> "RankedItems":
-        """No items."""
-        return cls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 def difference_bounds(

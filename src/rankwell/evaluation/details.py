@@ -184,7 +184,7 @@ def detail_columns(
 
     def _column(name: str, place: int) -> NDArray[Any]:
         run, details, attributes = every[place]
-        cells = {"run": run, "detail": attributes}.get(name) if name in ("run", "detail") else getattr(details, name)
+        cells = {**details._asdict(), "run": run, "detail": attributes}[name]
         if cells is None or isinstance(cells, str):
             return np.broadcast_to(np.array([cells], dtype=object), sizes[place])
         own = np.asarray(cells, dtype=None if isinstance(cells, np.ndarray | Joined) else object)

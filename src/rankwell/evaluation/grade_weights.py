@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure
+from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Bools, Floats, figure
 from rankwell.evaluation.judged import JudgedRun
 
@@ -25,18 +26,18 @@ class GradeWeights:
         """Measures one run. counted: (queries,) those in the means."""
         for each in self._measures:
             both = (each.measure, each.measure.with_parameters(dcg="log2"))
-            alike, weighed = (float(run.measured(measure).values[counted].mean()) for measure in both)
+            alike, weighed = (exact_mean(run.measured(measure).values[counted]) for measure in both)
             self._means[each.label][run.name] = alike, weighed
 
     @property
     def notes(self) -> list[str]:
         """A note for each of the measures: which run leads, by both, or the mean of the only run."""
-        found = list[str]()
+        notes = list[str]()
         for each in self._measures:
             means, weighing = self._means[each.label], each.measure.with_parameters(dcg="log2")
             first, other = (max(means, key=lambda name, place=place: means[name][place]) for place in (0, 1))
             value = figure(means[other][1], weighing.entry.unit)
             leads = f"{first} leads; {other} leads" if first != other else f"the mean of {other} is {value}"
             what = f"{each.label} takes the grades {self._levels[0]:g} to {self._levels[-1]:g} alike"
-            found.append(f"{what}: {leads} by {weighing} of other conventions, which weighs them")
-        return found
+            notes.append(f"{what}: {leads} by {weighing} of other conventions, which weighs them")
+        return notes

@@ -183,7 +183,7 @@ class JudgedRun:
 class RunPlace(NamedTuple):
     """A run with the place that it was read from. form: its format. run_format, columns: those that the user named.
 
-    ranking: all its rows, where they have been read.
+    ranking: all its rows, where they have been read. is_shard: whether the place is one of several files that the run is in.
     """
 
     name: str
@@ -193,6 +193,7 @@ class RunPlace(NamedTuple):
     run_format: str | None = None
     columns: ColumnChoice | None = None
     ranking: Ranking | None = None
+    is_shard: bool = False
 
 
 def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Source | None) -> bool:

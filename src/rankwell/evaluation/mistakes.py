@@ -25,6 +25,7 @@ from rankwell.evaluation.notations import (
     match_items,
     match_probable,
     match_queries,
+    read_again,
     sample_rows,
     whole_run,
     written_as_judged,
@@ -160,7 +161,7 @@ def _query_ids(run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge |
 
 
 def _if_alike(run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs) -> str:
-    """The figure as it is and with the ids written alike; empty where the run is too large to be read again."""
+    """The figure as it is and with the ids written alike; empty where the whole run is not read again."""
     if gauge is None or (ranking := whole_run(run)) is None:
         return ""
     figure, alike = gauge.mean_of(ranking), gauge.mean_of(written_as_judged(ranking, queries, items))
@@ -200,15 +201,17 @@ def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], re
 
 def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> list[Mistake]:
     """Judged items that the run lists in another notation, however few."""
-    items, least = match_items(sample_rows(run), judgments, run.hits), ""
+    items = match_items(sample_rows(run), judgments, run.hits)
     if not items:
         return []
-    if (ranking := whole_run(run)) is None:
-        least = "at least "
-    else:
+    ranking = whole_run(run)
+    if ranking is not None:
         items = match_items(zip(ranking.row_queries, ranking.items, strict=True), judgments, run.hits)
+    if not items:  # the whole lists have a second spelling
+        return []
     pairs = [IdPair(judged, listed) for (_, listed), judged in items.items()]
     n, notation = len({(query, judged) for (query, _), judged in items.items()}), main_notation(pairs)
+    least = "at least " if ranking is None else ""
     would = f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} were ignored ({pairs[0]})"
     alike = _if_alike(run, gauge, (), items)
     advice = "write ids of documents in the run" if notation == CHUNKS else "write the ids alike in both files"
@@ -217,7 +220,7 @@ def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> 
 
 def _items_of(run: RunPlace) -> Sequence[str]:
     """The first items of a run in any format; none of a file that is too large to be read for them."""
-    return () if (ranking := whole_run(run)) is None else ranking.items[:_ROWS]
+    return () if (ranking := read_again(run)) is None else ranking.items[:_ROWS]
 
 
 # ---- columns and directions ------------------------------------------------------------------------------------------------

@@ -7,18 +7,19 @@ second may distinguish things (`train-1`, `test-1`); it is reported only where i
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
 from rankwell.evaluation.judged import RunPlace
 from rankwell.io import files
-from rankwell.store import Source, decode_id, encode_id, split_part
+from rankwell.io.reader.columns import SCORED, separation_of
+from rankwell.store import Head, Source, decode_id, encode_id, split_part
 
 Plain = Callable[[str], str]
 """The form of an id that is the same in all spellings of a notation."""
@@ -97,9 +98,7 @@ class IdPair(NamedTuple):
 
     def __str__(self) -> str:
         # Characters that look alike, or like nothing, are written as escapes.
-        hidden = not (self.judged.isascii() and self.listed.isascii()) and _visible(_composed(self.listed)) == _visible(
-            _composed(self.judged)
-        )
+        hidden = _visible(_composed(self.judged)) == _visible(_composed(self.listed))
         judged, listed = (ascii(text) if hidden else shown(text) for text in self)
         return f"{judged} in the judgments, {listed} in the run"
 
@@ -176,15 +175,17 @@ class Gauge(NamedTuple):
 def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hits) -> ItemPairs:
     """Judged items that a run lists for their query in another certain notation.
 
-    rows: query and item of rows of the run, all of a query one after the other. judgments: with one row per query and item.
+    rows: query and item of rows of the run. judgments: with one row per query and item.
     A spelling that is itself an id of the judgments is another item, and two spellings of one id in a list are two items; only
     chunks of a document are several.
     """
     unlisted = np.ones(len(judgments.items), dtype=np.bool_)
     unlisted[hits.row] = False
+    lists: dict[str, list[str]] = {}
+    for query, item in rows:
+        lists.setdefault(query, []).append(item)
     candidates = ItemPairs()
-    for query, group in groupby(rows, key=lambda row: row[0]):
-        items = [item for _, item in group]
+    for query, items in lists.items():
         if query in judgments.index:
             rows_of_query = judgments.rows_of(query)
             judged = judgments.items[rows_of_query]
@@ -233,13 +234,20 @@ _BLOCK, _BLOCKS = 1 << 13, 16
 _FIRST_ROWS = 4_000
 _MOST_BYTES = 1 << 24
 """A larger file is not read a second time."""
+_MOST_FOR_SAMPLE = 1 << 22
+"""A larger file of a format without lines is not read whole for its first rows."""
 
 
 def whole_run(run: RunPlace) -> Ranking | None:
-    """All rows of a run, of a repeated item the first; None of a file that is too large to be read a second time."""
+    """All rows of a run, of a repeated item the first; None of a file too large to be read again, and of several files."""
+    return None if run.is_shard else read_again(run)
+
+
+def read_again(run: RunPlace, most_bytes: int = _MOST_BYTES) -> Ranking | None:
+    """The rows in the place of a run, of a repeated item the first; None of a larger file."""
     if run.ranking is not None:
         return run.ranking
-    if isinstance(run.place, (str, Path)) and _size(run.place) > _MOST_BYTES:
+    if isinstance(run.place, (str, Path)) and _size(run.place) > most_bytes:
         return None
     try:
         return files.read_ranking(run.place, format=run.run_format, columns=run.columns, duplicates="first")
@@ -254,27 +262,49 @@ def _size(place: str | Path) -> int:
 
 
 def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
-    """Query and item of some rows of a run: of a TREC file from blocks at equal distances, of others the first rows."""
-    if run.ranking is not None:
-        return zip(run.ranking.row_queries, run.ranking.items, strict=True)
-    if not isinstance(run.place, (str, Path)):
-        return _rows_of_object(run)
-    path, part = split_part(run.place)
-    source = Source(path)
-    if source.address:
-        return ()
-    if run.form == "trec":
-        return _rows_of_blocks(source)
-    if run.form in ("csv", "tsv", "jsonl", "parquet"):
-        from rankwell.io.column_tables import first_rows
+    """Query and item of some rows of a run: of plain lines from blocks at equal distances, of others the first rows.
 
-        return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)]
-    ranking = whole_run(run) if _size(run.place) <= _BLOCK * _BLOCKS else None
+    None of a large file of a format without lines.
+    """
+    if run.ranking is None and isinstance(run.place, (str, Path)):
+        path, part = split_part(run.place)
+        source = Source(path)
+        if source.address:
+            return ()
+        if run.form in ("csv", "tsv", "jsonl", "parquet"):
+            from rankwell.io.column_tables import first_rows
+
+            return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)]
+        if (fields := _LineFields.of(run, source)) is not None:
+            return _rows_of_blocks(source, fields)
+        ranking = read_again(run, _MOST_FOR_SAMPLE)
+    else:
+        ranking = read_again(run._replace(place=_beginning(run.place)))
     return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
 
 
-def _rows_of_blocks(source: Source) -> list[tuple[str, str]]:
-    """Rows of a file whose lines have a query first and an item third; of a compressed one those at its beginning."""
+class _LineFields(NamedTuple):
+    """The places of query and item in the fields of a line. delimiter: None for any white space."""
+
+    query: int
+    item: int
+    delimiter: bytes | None = None
+
+    @classmethod
+    def of(cls, run: RunPlace, source: Source) -> "_LineFields | None":
+        """Those of a run in plain lines; None of another format."""
+        if run.form in ("trec", "msmarco"):
+            return cls(0, 2 if run.form == "trec" else 1)
+        if run.form != "headerless":
+            return None
+        choice = chosen_columns(run.columns, "run") or SCORED
+        separation = separation_of(Head.of(source), choice)
+        delimiter = separation.delimiter if separation is not None and separation.format == "headerless" else None
+        return cls(int(choice["query"]) - 1, int(choice["item"]) - 1, delimiter)
+
+
+def _rows_of_blocks(source: Source, fields: _LineFields) -> list[tuple[str, str]]:
+    """Query and item of lines of a file; of a compressed one those at its beginning."""
     if (path := source.path) is None:
         blocks = [source.head(_BLOCK)]
     else:
@@ -282,8 +312,10 @@ def _rows_of_blocks(source: Source) -> list[tuple[str, str]]:
         starts = sorted({0, *(size * number // _BLOCKS for number in range(_BLOCKS))})
         with path.open("rb") as stream:
             blocks = [_block_at(stream, start) for start in starts]
-    lines = (line.split(None, 3) for block in blocks for line in block.split(b"\n")[:-1])
-    return [(decode_id(fields[0]), decode_id(fields[2])) for fields in lines if len(fields) > 3]
+    last = max(fields.query, fields.item)
+    lines = (line.split(fields.delimiter, last + 1) for block in blocks for line in block.split(b"\n")[:-1])
+    pairs = ((line[fields.query].strip(), line[fields.item].strip()) for line in lines if len(line) > last)
+    return [(decode_id(query), decode_id(item)) for query, item in pairs]
 
 
 def _block_at(stream: BinaryIO, start: int) -> bytes:
@@ -293,17 +325,16 @@ def _block_at(stream: BinaryIO, start: int) -> bytes:
     return block if start == 0 else block[block.find(b"\n") + 1 :]
 
 
-def _rows_of_object(run: RunPlace) -> Iterable[tuple[str, str]]:
-    """Rows at the beginning of a run in memory."""
-    if isinstance(run.place, Mapping):
-        rows = ((str(query), str(item)) for query, items in run.place.items() for item in items)
-        return islice(rows, _FIRST_ROWS)
+def _beginning(run: Any) -> Any:
+    """The first rows of a run in memory, in its own form; all of one that cannot be cut."""
+    if isinstance(run, Mapping):
+        lists, n = dict[Any, Any](), 0
+        for query, items in run.items():
+            if n >= _FIRST_ROWS:
+                break
+            lists[query], n = items, n + len(items)
+        return lists
     import narwhals as nw
 
-    frame = nw.from_native(run.place, pass_through=True)
-    beginning = frame.head(_FIRST_ROWS).to_native() if isinstance(frame, nw.DataFrame) else run.place
-    try:
-        ranking = files.read_ranking(beginning, columns=run.columns, duplicates="first")
-    except BadInput:
-        return ()
-    return zip(ranking.row_queries, ranking.items, strict=True)
+    frame = nw.from_native(run, pass_through=True)
+    return frame.head(_FIRST_ROWS).to_native() if isinstance(frame, nw.DataFrame) else run

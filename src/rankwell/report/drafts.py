@@ -167,9 +167,11 @@ def _finished(directory: Path) -> Mapping[str, Any] | None:
 
 
 def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Raises BadUsage where a manifest is of other inputs, by their places, or other settings than the one to be written."""
+    """Raises BadUsage where a manifest is of other inputs, by place and content, or other settings than the one to be written."""
     old, new = _identity(before), _identity(after)
-    other = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    # From another working directory the same file has another name.
+    same = {f"input {name}" for name, digest in _digests(before).items() if digest and digest == _digests(after).get(name)}
+    other = [name for name in {**old, **new} if old.get(name) != new.get(name) and name not in same]
     if other:
         there, now = (_shown(other[0], each.get(other[0], "none")) for each in (old, new))
         what = f"{directory} holds other results ({other[0]}: {there} there, {now} now)"
@@ -179,12 +181,20 @@ def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mappi
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The part that the same command writes again, whatever its inputs hold: their places, runs, measures and settings."""
     rules: Mapping[str, Any] = manifest.get("rules") or {}
-    inputs: Mapping[str, Any] = manifest.get("inputs") or {}
-    files = {f"input {name}": _place(each.get("file", "")) for name, each in inputs.items() if isinstance(each, Mapping)}
+    files = {f"input {name}": _place(each.get("file", "")) for name, each in _inputs(manifest).items()}
     named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
     names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
     settings = {name: str(each) for name, each in rules.items() if name != "version" and isinstance(each, str | int | float)}
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
+
+
+def _inputs(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    inputs: Mapping[str, Any] = manifest.get("inputs") or {}
+    return {name: each for name, each in inputs.items() if isinstance(each, Mapping)}
+
+
+def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
+    return {name: each.get("digest", "") for name, each in _inputs(manifest).items()}
 
 
 def _shown(name: str, value: str) -> str:

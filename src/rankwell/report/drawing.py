@@ -9,7 +9,6 @@ import sys
 import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 from rankwell.core.kernels.apart import exit_text
@@ -17,6 +16,8 @@ from rankwell.core.kernels.children import python_command, python_variables
 from rankwell.errors import RankwellError, RankwellWarning
 
 _SECONDS = 600
+_FAILURES: dict[int, str] = {}
+"""The failure under each limit, after which no other call is tried."""
 
 
 class DrawingCall(NamedTuple):
@@ -36,8 +37,8 @@ def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
     limit = _limit()
     if limit is None:
         return _called(calls)
-    if _failures(limit):
-        raise NotDrawn(_failures(limit)[0])
+    if limit in _FAILURES:
+        raise NotDrawn(_FAILURES[limit])
     try:
         done = subprocess.run(  # noqa: S603 - this Python, and this module
             python_command(__name__),
@@ -52,20 +53,14 @@ def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
         done, why = None, f"{type(error).__name__}: {error}"
     if done is None or why:
         what = f"`ulimit -v` leaves this process {limit / 1e9:.3g} GB of address space, and vl-convert, which draws them, ends"
-        _failures(limit).append(f"no charts are drawn: {what} ({why}); raise that limit, and run it again.")
-        raise NotDrawn(_failures(limit)[0])
+        _FAILURES[limit] = f"no charts are drawn: {what} ({why}); raise that limit, and run it again."
+        raise NotDrawn(_FAILURES[limit])
     return [b64decode(each[0]) if isinstance(each, list) else each for each in json.loads(done.stdout)]
 
 
 def warn(error: NotDrawn) -> None:
     """Warns that charts are left out."""
     warnings.warn(str(error), RankwellWarning, stacklevel=1)  # of one place, so that Python shows it once
-
-
-@cache
-def _failures(_: int) -> list[str]:
-    """The failures under a limit, of which one is enough."""
-    return []
 
 
 def _limit() -> int | None:

@@ -126,11 +126,15 @@ def has_long_tail(values: Floats, unit: str) -> bool:
     less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling techniques, 2.15.
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))
-    off = values - exact_mean(values)
-    spread = float((off * off).mean())
-    if math.isfinite(high - low) or not spread:
+    if math.isfinite(high - low):
         return False
-    return 8 * (float((off**3).mean()) / spread**1.5) ** 2 > len(values)
+    off = values - exact_mean(values)
+    largest = float(np.abs(off).max())
+    if not 0 < largest < math.inf:
+        return False
+    off = off / largest  # powers of very large or small deviations stay in range
+    skewness = float((off**3).mean()) / float((off * off).mean()) ** 1.5
+    return 8 * skewness**2 > len(values)
 
 
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:

@@ -42,8 +42,8 @@ def check(
     >>> [(each.file, each.check, each.count) for each in found.warnings]
     [('mine', 'judged queries missing from the run', 1), ('mine', 'queries that retrieve themselves', 1)]
     """
-    reading = InputForms(judgments_format, qrels_columns, run_format, columns)
-    return check_places(judgments, name_runs(runs), corpus=corpus, reading=reading)
+    forms = InputForms(judgments_format, qrels_columns, run_format, columns)
+    return check_places(judgments, name_runs(runs), corpus=corpus, forms=forms)
 
 
 @own_arithmetic

@@ -27,6 +27,9 @@ class Joined:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self[:] if dtype is None else self[:].astype(dtype, copy=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _in_one_part, (self[:],)
+
     @overload
     def __getitem__(self, index: int) -> Any: ...
     @overload
@@ -44,3 +47,8 @@ class Joined:
             found.append(cells if isinstance(cells, np.ndarray) else np.array(cells, dtype=object))
         whole = found[0] if len(found) == 1 else np.concatenate(found) if found else np.zeros(0)
         return whole[:: rows.step]
+
+
+def _in_one_part(cells: NDArray[Any]) -> Joined:
+    """A column as pickle restores it: its parts were made by functions that it cannot write."""
+    return Joined([len(cells)], lambda _: cells)

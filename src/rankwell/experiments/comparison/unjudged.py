@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.exact import exact_mean
-from rankwell.core.registry import parse_measure
+from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
@@ -24,33 +24,36 @@ def notes_on_unjudged(
         return []
     items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
     for pair in pairs:
-        matrices = [each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None]
-        bounded = {k for each in matrices if (k := _depth(each, unjudged.depth))}
-        if not any(len(items(run, max(bounded)).rank) for run in pair if bounded):
+        shared = (each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None)
+        bounded = [(matrix, measure) for matrix in shared if (measure := _bounded_measure(matrix, unjudged.depth))]
+        deepest = max((measure.cutoff or 0 for _, measure in bounded), default=0)
+        if not any(len(items(run, deepest).rank) for run in pair):
             continue
         if len(notes) == _MOST_PAIRS:
             more += 1
-        elif words := [text for matrix in matrices for text in _bounds(matrix, pair, items, unjudged.depth)]:
+        elif words := [text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)]:
             notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
-    advice = f"name a {flag('--baseline')}" if len({pair.against for pair in pairs}) > 1 else "compare fewer runs"
-    return [*notes, *([f"the bounds of {more} more pairs are not listed; {advice}"] if more else [])]
+    if more:
+        pairs_are = "1 more pair is" if more == 1 else f"{more} more pairs are"
+        advice = f"name a {flag('--baseline')}" if len({pair.against for pair in pairs}) > 1 else "compare fewer runs"
+        notes.append(f"the bounds of {pairs_are} not listed; {advice}")
+    return notes
 
 
-def _depth(matrix: QuerySystemMatrix, depth: int) -> int | None:
-    """The cut-off of a measure that has bounds from the first `depth` items; None of others."""
+def _bounded_measure(matrix: QuerySystemMatrix, depth: int) -> Measure | None:
+    """The measure of a matrix; None of one that the first `depth` items do not bound."""
     try:
-        k = parse_measure(matrix.measure).cutoff
+        measure = parse_measure(matrix.measure)
     except BadUsage:
         return None
-    return None if k is None or k > depth else k
+    return measure if measure.cutoff is not None and measure.cutoff <= depth else None
 
 
-def _bounds(matrix: QuerySystemMatrix, pair: Pair, items: Callable[[str, int], RankedItems], depth: int) -> Iterator[str]:
+def _bounds(matrix: QuerySystemMatrix, measure: Measure, pair: Pair, items: Callable[[str, int], RankedItems]) -> Iterator[str]:
     """The bounds of a difference in words; nothing where there are none, or where they are equal."""
     both = ~np.isnan(matrix.differences(pair))
-    if not both.any() or _depth(matrix, depth) is None:
+    if not both.any():
         return
-    measure = parse_measure(matrix.measure)
     scale = 100.0 if matrix.unit == "percent" else 1.0
     values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
     found = difference_bounds(measure, items, (pair.run, pair.against), values)

@@ -185,16 +185,19 @@ def _read_training(method: str, named: Mapping[str, Ranking], fused: Sequence[st
     return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
 
 
-def _read_run(run: Any, options: FusionOptions | FusionTuningOptions) -> Ranking:
-    return io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
+def _read_run(run: Any, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None) -> Ranking:
+    return io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns, notes=notes)
 
 
-def read_runs(runs: Runs, options: FusionOptions | FusionTuningOptions) -> dict[str, Ranking]:
-    """The rankings by name, or by number from 1. Raises BadUsage for fewer than two, NothingToEvaluate if none share a query."""
+def read_runs(runs: Runs, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None) -> dict[str, Ranking]:
+    """The rankings by name, or by number from 1; `notes` receives the reader's.
+
+    Raises BadUsage for fewer than two, NothingToEvaluate if none share a query.
+    """
     named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
     if len(named) < 2:
         raise BadUsage(f"{len(named) or 'no'} run given; expected two or more to fuse.")
-    rankings = {name: _read_run(run, options) for name, run in named.items()}
+    rankings = {name: _read_run(run, options, notes) for name, run in named.items()}
     seen: set[str] = set()
     for ranking in rankings.values():
         if not seen.isdisjoint(ranking.queries):

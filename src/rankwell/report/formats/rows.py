@@ -42,16 +42,12 @@ def render_tsv(document: Document) -> str:
 
 def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     rows, names = _single(document)
-    lines = _Lines()
-    # A carriage return is quoted because lines end in one, which then goes.
-    marks: dict[str, Any] = {} if delimiter == "," else {"quoting": csv.QUOTE_NONE, "quotechar": None}
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n", **marks)
-    writer.writerow(_harmless(name, delimiter) for name in names)
+    head = _table_lines([[_harmless(name, delimiter) for name in names]], delimiter)
     columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
     if isinstance(rows, ValueRows) and names == [*rows.columns]:
-        return lines.text() + "".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups)
-    writer.writerows([_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows)
-    return lines.text()
+        return head + "".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups)
+    cells = ([_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows)
+    return head + _table_lines(cells, delimiter)
 
 
 class _Lines(list[str]):
@@ -59,9 +55,15 @@ class _Lines(list[str]):
 
     write = list[str].append
 
-    def text(self) -> str:
-        """The lines, each with the end of the other formats."""
-        return "".join([f"{line[:-2]}\n" for line in self])
+
+def _table_lines(rows: Iterable[Sequence[str]], delimiter: str) -> str:
+    """The lines of a table; between tabs escapes have left nothing to quote."""
+    if delimiter == "\t":
+        return "".join(["\t".join(row) + "\n" for row in rows])
+    lines = _Lines()
+    # A carriage return is quoted because lines end in one, which then goes.
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return "".join([f"{line[:-2]}\n" for line in lines])
 
 
 def _harmless(text: str, delimiter: str) -> str:

@@ -98,7 +98,7 @@ def evaluate_runs(
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    refuse_one_stream([judgments, options.other_judgments, *named.values()])
+    refuse_one_stream([judgments, options.other_judgments, *named.values(), options.texts])
     place = io.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(labelled),
@@ -149,6 +149,7 @@ def _results(
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
         place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format, options.columns)
+        place = place._replace(is_shard=len(files) > 1)
         evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
         evaluation.add(place)
         if options.confidence:
