@@ -60,6 +60,38 @@ def test_all_notes_of_evaluate_are_those_of_retrieve(world: str):
     assert bool(expected) == (world in NOTED)
 
 
+OWN_RULES: dict[str, tuple[str, Any, dict[str, list[str]], list[str]]] = {
+    "own items are excluded": (
+        "beir",
+        {"7": {"7": 1, "9": 1}, "8": {"3": 1}},
+        {"7": ["7", "9", "5"], "8": ["5", "3"]},
+        ["ndcg@10"],
+    ),
+    "negative grades are no judgments": (
+        "trec_eval10",
+        {"7": {"a": 1, "b": -1, "c": 0}},
+        {"7": ["b", "c", "a"]},
+        ["Judged@3", "bpref"],
+    ),
+}
+
+
+@pytest.mark.parametrize("world", OWN_RULES)
+def test_a_convention_has_the_same_rules_for_own_items_and_negative_grades(world: str):
+    convention, judged, lists, measures = OWN_RULES[world]
+    rules: dict[str, Any] = {"qrels": judged, "measures": measures, "convention": convention}
+
+    asked = rw.retrieve(lambda text, k: lists[text][:k], {query: query for query in lists}, rounds=1, **rules)
+
+    evaluated = rw.evaluate(judged, lists, measures, convention=convention)
+    plain = rw.evaluate(judged, lists, measures)
+    assert [asked[measure] for measure in measures] == [evaluated[measure] for measure in measures]
+    assert [evaluated[measure] for measure in measures] != [plain[measure] for measure in measures]
+    own = [note for note in evaluated.notes if "an item of the same id" in note]
+    assert [note for note in asked.notes if "an item of the same id" in note] == own
+    assert bool(own) == (convention == "beir")
+
+
 def test_query_ids_in_two_notations_are_named():
     judged = {query.lower() if row < 4 else query: grades for row, (query, grades) in enumerate(JUDGED.items())}
     run = run_of("D{number}{letter}")

@@ -14,7 +14,7 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, find_
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.exact import exact_mean
 from rankwell.core.figures import FIGURES
-from rankwell.core.options import cutoffs, takes_options
+from rankwell.core.options import cutoffs, refuse_ownerless, takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
 from rankwell.core.views.judged import JudgedRankings
@@ -92,6 +92,9 @@ def agreement_results(
         if parts.is_used:
             raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
+    if options.columns is not None:
+        raise BadUsage(f"{flag('--columns', options.columns)} applies to runs, and {next(iter(named))} is vectors; leave it out.")
+    refuse_ownerless(options, {"qrels_columns": "labels"})
     models, notes = inputs.read_models(named, options, in_parts=parts.is_used, sized=parts.dry_run)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum

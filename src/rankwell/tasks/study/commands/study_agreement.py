@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rankwell import report
 from rankwell.core.options import ColumnChoice, JudgmentColumns
 from rankwell.core.tables import figure
-from rankwell.errors import BadInput, NothingToEvaluate, shown
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
 from rankwell.stats import check_level
@@ -47,6 +47,8 @@ def agreement(
         Level of the intervals.
     """
     check_level(level)
+    if qrels_columns is not None and gold is None:
+        raise BadUsage("--qrels-columns has no effect without --gold; give it, or leave this out.")
     found = read_study(study)
     journals = read_journals(found)
     if not any(line.grade is not None for line in journals.lines):

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.core.options import Input, Option
+from rankwell.core.options import Input, Option, refuse_ownerless
 from rankwell.errors import BadUsage, count_of, typed
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
@@ -116,6 +116,7 @@ def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
 
 def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> None:
     """Raises BadUsage for options of the page where there is none."""
+    refuse_ownerless(options, {"qrels_columns": "gold"})
     given = [f"--{name}" for name, value in vars(options).items() if value != getattr(JudgeOptions(), name)]
     given += [] if browser else ["--no-browser"]
     if chosen == ["--page"]:
