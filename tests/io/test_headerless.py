@@ -11,6 +11,7 @@ import pytest
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io import files
 from rankwell.io.formats import Request
@@ -368,3 +369,13 @@ def test_standard_input_is_one_of_the_two_files(tmp_path: Path):
     done = subprocess.run(command, cwd=tmp_path, input="1 0 a 1\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "rankwell: standard input is named for two inputs and holds one; name a file for the other.\n"
+
+
+def test_columns_of_a_file_that_is_not_given_are_refused():
+    refuse_unused_columns(None, "run", "--run")
+    with pytest.raises(
+        BadUsage, match=r"columns='query=1,item=2,score=3' has no effect without --run; give it"
+    ):
+        refuse_unused_columns("query=1,item=2,score=3", "run", "--run")
+    with pytest.raises(BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --gold"):
+        refuse_unused_columns({"grade": "strict"}, "judgments", "--gold")

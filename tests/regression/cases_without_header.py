@@ -24,6 +24,15 @@ CASES = {
     f"-m RR --qrels bare/judged.txt {_QRELS} --truth bare/truth.run {_RUN}",
     "columns/study": f"{_POOL}\nstudy judge out --judge ann --page page.html --gold bare/gold.txt {_QRELS}\n"
     f"study agreement judged/study --gold bare/gold.txt {_QRELS}",
+    "columns/unused": "agree --reference vectors/teacher.npy vectors/near.npy --samples all --columns query=1,item=2,score=3\n"
+    "agree --reference vectors/teacher.npy vectors/near.npy --samples all --qrels-columns query=1,item=2,grade=3\n"
+    "beyond beyond/mine.run --qrels-columns query=1,item=2,grade=3\n"
+    "answers answers/gold.json answers/ranked.jsonl --columns query=1,item=2,score=3\n"
+    "clips evaluate --annotations clips/table.csv --embeddings clips/vectors.npy --columns query=1,item=2,score=3\n"
+    "retrieve live_engine:search --queries live/asked.tsv --qrels-columns query=1,item=2,grade=3\n"
+    "retrieve live_engine:search --queries live/asked.tsv --truth none --columns query=1,item=2,score=3\n"
+    f"{_POOL}\nstudy judge out --judge ann --page page.html --qrels-columns query=1,item=2,grade=3\n"
+    "study agreement judged/study --qrels-columns query=1,item=2,grade=3",
     "columns/part": "bench bench.toml -o out --only 'runs/*' --executor array --work work\npart work 0 --bench bench.toml",
 }
 

@@ -263,16 +263,6 @@ def out_of_range(name: str, value: Any) -> str:
     )
 
 
-def refuse_ownerless(options: Any, owners: Mapping[str, str]) -> None:
-    """Raises BadUsage for a field that is given without the one that it belongs to. owners: field -> that one."""
-    values = vars(options)
-    for name, owner in owners.items():
-        if values[name] is not None and values[owner] is None:
-            flags = {each.name: each.flags[0] for each in arguments_of(type(options))}
-            what = f"{flag(flags[name], values[name], name=name)} has no effect without {flag(flags[owner], name=owner)}"
-            raise BadUsage(f"{what}; give it, or leave this out.")
-
-
 _PLAIN: dict[Any, tuple[Any, str]] = {
     bool: (bool, "True or False"),
     int: (Integral, "an integer"),

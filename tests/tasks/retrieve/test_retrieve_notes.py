@@ -102,3 +102,10 @@ def test_query_ids_in_two_notations_are_named():
     evaluated = rw.evaluate(judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both")
     assert any("differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes)
     assert set(said_of(evaluated)) <= set(asked.notes)
+
+
+def test_columns_of_no_run_are_refused_before_anything_is_asked():
+    asked: list[str] = []
+    with pytest.raises(rw.BadUsage, match="columns='query=1' has no effect without a run as truth"):
+        rw.retrieve(lambda text, _: asked.append(text), QUERIES, columns="query=1")
+    assert asked == []

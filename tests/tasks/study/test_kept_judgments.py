@@ -6,7 +6,6 @@ import json
 import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.tasks.study.commands.study_agreement import agreement
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, read_journals
 from rankwell.tasks.study.lines import append_to, lines_in
@@ -141,13 +140,6 @@ def test_an_item_that_a_sheet_left_open_takes_its_grade_from_the_same_sheet_late
     fill(sheet, {pair: "s"})
     with pytest.raises(BadInput, match=r"batch\.csv:2: open; the journal has grade 2 of"):
         judge(str(study), judge="one", sheet=str(sheet))
-
-
-def test_columns_of_known_items_without_a_file_of_them_are_refused(study):
-    with pytest.raises(BadUsage, match="--qrels-columns grade=3 has no effect without --gold"):
-        judge(str(study), qrels_columns="grade=3", judge="one")
-    with pytest.raises(BadUsage, match="--qrels-columns has no effect without --gold"):
-        agreement(str(study), qrels_columns="grade=3")
 
 
 def test_replace_without_a_sheet_is_refused(study):

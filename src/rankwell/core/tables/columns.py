@@ -209,6 +209,13 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
     return chosen
 
 
+def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: str) -> None:
+    """Raises BadUsage for chosen columns of a file that is not given. needed: what would name it."""
+    if choice is not None:
+        option = flag(_CHOICES[holds][0], choice if isinstance(choice, str) else dict(choice))
+        raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
+
+
 def column_named(name: str, found: Sequence[str], option: str) -> str:
     """The column of a name or a number from 1. Raises BadInput that lists what was found."""
     if name in found:

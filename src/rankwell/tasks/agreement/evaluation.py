@@ -14,9 +14,10 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, find_
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.exact import exact_mean
 from rankwell.core.figures import FIGURES
-from rankwell.core.options import cutoffs, refuse_ownerless, takes_options
+from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Floats, Unit, sort_ids
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
@@ -92,9 +93,9 @@ def agreement_results(
         if parts.is_used:
             raise BadUsage(f"parts need embeddings; runs are compared in one piece: leave {flag('--executor')} out.")
         return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
-    if options.columns is not None:
-        raise BadUsage(f"{flag('--columns', options.columns)} applies to runs, and {next(iter(named))} is vectors; leave it out.")
-    refuse_ownerless(options, {"qrels_columns": "labels"})
+    refuse_unused_columns(options.columns, "run", "a run")
+    if options.labels is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
     models, notes = inputs.read_models(named, options, in_parts=parts.is_used, sized=parts.dry_run)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures, find_convention
 from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.columns import Repeats, refuse_unused_columns
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
@@ -86,6 +86,8 @@ class AnswerPlan:
                 value = getattr(options, given)
                 option = flag(given, value) if isinstance(value, (str, int, float)) else flag(given)
                 raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
+        if options.retrieved is None:
+            refuse_unused_columns(options.columns, "run", flag("--retrieved"))
         check_intervals(options.intervals, options.seed)
         for option in ("k", "retriever_k"):
             if getattr(self, option) < 1:

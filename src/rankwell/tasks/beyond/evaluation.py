@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
-from rankwell.core.options import refuse_ownerless, takes_options
+from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
 from rankwell.core.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -42,7 +42,6 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     check_intervals(options.intervals, options.seed)
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
-    refuse_ownerless(options, {"judgments_format": "judgments", "qrels_columns": "judgments"})
     convention = find_convention(options.convention, "beyond")
     inputs, named, builder = BeyondInputs.read(options), name_runs(runs), ResultsBuilder(convention)
     if not named:

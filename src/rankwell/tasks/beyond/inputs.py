@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.errors import BadInput, BadScore, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
@@ -32,6 +33,8 @@ class BeyondInputs(NamedTuple):
     def read(cls, options: BeyondOptions) -> "BeyondInputs":
         """The inputs that the options name. Raises BadInput for bad rows."""
         judgments = io.judgments_file(options.judgments)
+        if judgments is None:
+            refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
         seen = None if options.interactions is None else read_interactions(options.interactions)
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),

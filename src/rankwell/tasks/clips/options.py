@@ -201,8 +201,6 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
 def _unused(options: ClipOptions) -> tuple[list[str], str]:
     """The options that the chosen system does not use, and the reason."""
     texts = ["text_embeddings", "text_encoder"]
-    if options.run is None and options.columns is not None:
-        return ["columns"], "there is no run"
     if options.run is not None and options.engine is None:
         return ["embeddings", "ids", "metric", *texts], "the run is the ranking already"
     if options.engine is not None and options.run is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwell.core.tables import tie_rule
 from rankwell.core.tables.arrays import unmasked
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.core.tables.matrices import Embeddings, as_real
 from rankwell.encoders import load_encoder
 from rankwell.engines.objects import EngineObject
@@ -39,6 +40,7 @@ def rank_clips(inputs: ClipInputs) -> RankedClips:
         raise BadUsage("an engine, a run and embeddings of texts are three systems; name one of them.")
     if options.run is not None:
         return _of_run(inputs, options.run)
+    refuse_unused_columns(options.columns, "run", flag("--run"))
     if options.engine is not None:
         return _of_engine(inputs, options.engine)
     if options.embeddings is None:

@@ -12,9 +12,10 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.options import refuse_ownerless, takes_options
+from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Floats, Judgments, Values, figure
+from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -34,7 +35,7 @@ from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
-from rankwell.tasks.retrieve.exact import Truth, notes_on_ids, read_truth
+from rankwell.tasks.retrieve.exact import Truth, check_truth, notes_on_ids, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, item_columns, query_columns, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
 from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
@@ -86,13 +87,15 @@ class RetrieveEvaluation:
         self.convention = find_convention(self.options.convention)
         self.notes: list[str] = []
         names = measure_names(self.options.measures)
-        refuse_ownerless(self.options, {"qrels_columns": "qrels", "columns": "truth"})
+        check_truth(self.options)
         if names and self.options.qrels is None:
             raise BadUsage(f"-m {names[0]} needs judgments; give {flag('--qrels')}.")
         self.measures: tuple[LabelledMeasure, ...] = ()
         self.judgments: Judgments | None = None
         self._all_judgments: Judgments | None = None
-        if self.options.qrels is not None:
+        if self.options.qrels is None:
+            refuse_unused_columns(self.options.qrels_columns, "judgments", flag("--qrels"))
+        else:
             self.measures = choose_measures(names, self.convention)
             check_views((each.measure for each in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
@@ -329,7 +332,8 @@ class RetrieveEvaluation:
             found |= {"convention": self.convention.name, "ties": "input"}
         elif truth is not None:
             found["key"] = "the exact results"
-        quality = f"Recall@{options.k}" if recalls else self._first_quality()
+        first = str(self.measures[0].measure) if self.measures else None
+        quality = f"Recall@{options.k}" if recalls else first
         found["frontier"] = {"cost": options.cost, "quality": quality, **chosen.marks()}
         measures: dict[str, Any] = {
             str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, self.convention)}
@@ -343,9 +347,6 @@ class RetrieveEvaluation:
         measures["latency"]["summary"] = "median"
         given = {name: value for name, value in found.items() if value is not None}
         return {**given, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
-
-    def _first_quality(self) -> str | None:
-        return str(self.measures[0].measure) if self.measures else None
 
 
 def _tables(measured: Measurement, names: Sequence[str], chosen: SettingsChosen) -> dict[str, list[dict[str, Any]]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import Metric, score_pairs
 from rankwell.core.tables import Floats
-from rankwell.core.tables.columns import NOTHING
+from rankwell.core.tables.columns import NOTHING, refuse_unused_columns
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
@@ -81,12 +81,19 @@ class Scorer:
         return found
 
 
+def check_truth(options: RetrieveOptions) -> None:
+    """Raises BadUsage for columns of a run where no run is the truth."""
+    if options.truth is None or (isinstance(options.truth, str) and options.truth in ("none", "engine")):
+        refuse_unused_columns(options.columns, "run", f"a run as {flag('--truth')}")
+
+
 def read_truth(measured: Measurement) -> Truth | None:
     """The exact results that a call names, or those of its vectors; None where there are none."""
     inputs, options, traits = measured.inputs, measured.options, measured.traits
-    if isinstance(options.truth, str) and options.truth == "none":
+    word = options.truth if isinstance(options.truth, str) else ""
+    if word == "none":
         return None
-    if isinstance(options.truth, str) and options.truth == "engine":
+    if word == "engine":
         lists = [ExactList(tuple(measured.exact[query])) for query in range(len(inputs.queries.ids))]
         _check_length(lists, inputs, options.k, "the engine's exact mode")
         return Truth("the engine's exact mode", lists)

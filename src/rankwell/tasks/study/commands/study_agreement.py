@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from rankwell import report
 from rankwell.core.options import ColumnChoice, JudgmentColumns
 from rankwell.core.tables import figure
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
+from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
 from rankwell.io.files import read_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
 from rankwell.stats import check_level
@@ -47,12 +48,12 @@ def agreement(
         Level of the intervals.
     """
     check_level(level)
-    if qrels_columns is not None and gold is None:
-        raise BadUsage("--qrels-columns has no effect without --gold; give it, or leave this out.")
     found = read_study(study)
     journals = read_journals(found)
     if not any(line.grade is not None for line in journals.lines):
         raise NothingToEvaluate(f"{study}: no item is judged; judge some with `rankwell study judge`.")
+    if gold is None:
+        refuse_unused_columns(qrels_columns, "judgments", flag("--gold"))
     known = None if gold is None else _known_grades(gold, qrels_columns, found)
     weights = InclusionWeights.of(found, journals.lines)
     scale = list(found.grades)

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.core.options import Input, Option, refuse_ownerless
-from rankwell.errors import BadUsage, count_of, typed
+from rankwell.core.options import Input, Option
+from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.errors import BadUsage, count_of, flag, typed
 from rankwell.report.present import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
@@ -63,6 +64,8 @@ def judge(
     if replace and sheet is None:
         raise BadUsage("--replace has no effect without --import; leave it out.")
     _refuse_unused(options, browser, chosen)
+    if options.gold is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
     found = read_study(study)
     if collect is not None:
         return _collect(found, judge, collect)
@@ -116,7 +119,6 @@ def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
 
 def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> None:
     """Raises BadUsage for options of the page where there is none."""
-    refuse_ownerless(options, {"qrels_columns": "gold"})
     given = [f"--{name}" for name, value in vars(options).items() if value != getattr(JudgeOptions(), name)]
     given += [] if browser else ["--no-browser"]
     if chosen == ["--page"]:
