@@ -1,10 +1,13 @@
 """Notes of `retrieve` on quality are those of `evaluate` on the same lists."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rankwell as rw
+from rankwell.tasks.retrieve.evaluation import retrieve_into
+from rankwell.tasks.retrieve.options import RetrieveOptions
 
 QUERIES = {f"Q{row}": f"text {row}" for row in range(12)}
 JUDGED = {query: {f"D{query[1:]}a": 2, f"D{query[1:]}b": 1, f"D{query[1:]}c": 0} for query in QUERIES}
@@ -109,3 +112,21 @@ def test_columns_of_no_run_are_refused_before_anything_is_asked():
     with pytest.raises(rw.BadUsage, match="columns='query=1' has no effect without a run as truth"):
         rw.retrieve(lambda text, _: asked.append(text), QUERIES, columns="query=1")
     assert asked == []
+
+
+def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
+    (tmp_path / "exact.run").write_bytes(b"\xef\xbb\xbfq Q0 a 1 2 t\n")
+
+    found = rw.retrieve(lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1)
+
+    assert any("byte order mark" in note for note in found.notes)
+
+
+def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(tmp_path: Path):
+    file = tmp_path / "engine.py"
+    options = RetrieveOptions(queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, k=1)
+    ranks: list[Any] = []
+    for item in "ba":
+        file.write_text(f"def search(query, k):\n    return [{item!r}]\n", encoding="utf-8")
+        ranks.append(retrieve_into(f"{file}:search", options, tmp_path, None)[0]["RR"])
+    assert ranks == [0.0, 1.0]

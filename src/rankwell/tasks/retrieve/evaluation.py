@@ -132,7 +132,7 @@ class RetrieveEvaluation:
         names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
         builder, parts = ResultsBuilder(self.convention, keep_uncounted=False), list[tuple[str, Details, None]]()
         raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
-        about_ids = [] if truth is None else list(notes_on_ids(truth, raw, measured))
+        about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, raw, measured)]
         for place, name in enumerate(names):
             parts += self._judge(builder, measured, place, name, truth)
         quality = len(builder.values)
