@@ -14,6 +14,16 @@ TAB = "\t"
 """Between tabs a quotation mark is a character as any other, and a line is a row."""
 
 
+_DELIMITERS = {",": "commas", ";": "semicolons", "|": "bars"}
+
+
+def advice_on_cells(delimiter: str) -> str:
+    """The advice on a row that has another number of cells than the header."""
+    if delimiter == TAB:
+        return "take tabs out of cells, which quotes do not protect, or save the table as CSV"
+    return f"put cells with {_DELIMITERS[delimiter]} in quotes"
+
+
 class DelimitedRow(NamedTuple):
     """A row. line: the number of its last line, from 1."""
 

@@ -169,6 +169,22 @@ def test_text_queries_come_from_lines_and_tables_with_their_keywords(tmp_path: P
         read_text_queries(saved(tmp_path, 'id,text\nq," "\n', "u.csv"))
 
 
+def test_blank_lines_may_precede_the_header(tmp_path: Path):
+    (tmp_path / "table.csv").write_text("\n \nslice_id, object_type, text\nc1,car,red\n", encoding="utf-8")
+
+    assert read_annotations(tmp_path / "table.csv").keywords == (Keyword("object_type", "car"),)
+    assert read_text_queries(tmp_path / "table.csv") == [TextQuery("c1", "red")]
+
+
+@pytest.mark.parametrize(("delimiter", "advice"), [(";", "put cells with semicolons"), ("\t", "take tabs out of cells")])
+def test_the_advice_on_a_row_with_too_many_cells_is_that_of_its_delimiter(tmp_path: Path, delimiter: str, advice: str):
+    rows = ("slice_id", "object_type"), ("c1", "car", "bus")
+    (tmp_path / "table.csv").write_text("".join(f"{delimiter.join(row)}\n" for row in rows), encoding="utf-8")
+
+    with pytest.raises(BadLine, match=f":2: .* has 3 fields, the header 2; {advice}"):
+        read_annotations(tmp_path / "table.csv")
+
+
 def test_lint_finds_what_is_odd(tmp_path: Path):
     declared = {
         "scene": [{"label": "cloudy", "aliases": ["crosswalk"]}, "crosswalk", "fog", "other"],

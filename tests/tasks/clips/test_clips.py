@@ -528,6 +528,23 @@ def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_ar
         evaluate_clips(ROADS, queries=["cars"], map_text=lambda text: (), **given)  # pyright: ignore[reportArgumentType]
 
 
+def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
+    mapper = KeywordMapper(read_annotations(ROADS).vocabulary)
+
+    result = evaluate_clips(
+        ROADS,
+        mode="text",
+        engine=Lists({"highway": ["a", "b"]}),
+        queries=[{"id": "q", "text": "highway", "keywords": None, "excluded": "large vehicle"}],
+        map_text=lambda text: mapper.map_text(text).query_keywords,
+        no_keywords="vacuous",
+        measures=["P@1"],
+        intervals="none",
+    )
+
+    assert {row["run"]: row["mean"] for row in result.summary} == {"Lists (given)": 0.0, "Lists (mapped)": 1.0}
+
+
 def test_an_engine_is_queried_for_all_clips_only_where_a_measure_looks_at_all():
     for measures, depth in ((["P@2"], 5), (["P@2", "AP"], 5), (["P@7"], 7)):
         engine = Lists({name: list(TEXTS) for name in ("bicyclist", "urban")})

@@ -1,10 +1,13 @@
 """Notes of `retrieve` on quality are those of `evaluate` on the same lists."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rankwell as rw
+from rankwell.tasks.retrieve.evaluation import retrieve_into
+from rankwell.tasks.retrieve.options import RetrieveOptions
 
 QUERIES = {f"Q{row}": f"text {row}" for row in range(12)}
 JUDGED = {query: {f"D{query[1:]}a": 2, f"D{query[1:]}b": 1, f"D{query[1:]}c": 0} for query in QUERIES}
@@ -60,6 +63,38 @@ def test_all_notes_of_evaluate_are_those_of_retrieve(world: str):
     assert bool(expected) == (world in NOTED)
 
 
+OWN_RULES: dict[str, tuple[str, Any, dict[str, list[str]], list[str]]] = {
+    "own items are excluded": (
+        "beir",
+        {"7": {"7": 1, "9": 1}, "8": {"3": 1}},
+        {"7": ["7", "9", "5"], "8": ["5", "3"]},
+        ["ndcg@10"],
+    ),
+    "negative grades are no judgments": (
+        "trec_eval10",
+        {"7": {"a": 1, "b": -1, "c": 0}},
+        {"7": ["b", "c", "a"]},
+        ["Judged@3", "bpref"],
+    ),
+}
+
+
+@pytest.mark.parametrize("world", OWN_RULES)
+def test_a_convention_has_the_same_rules_for_own_items_and_negative_grades(world: str):
+    convention, judged, lists, measures = OWN_RULES[world]
+    rules: dict[str, Any] = {"qrels": judged, "measures": measures, "convention": convention}
+
+    asked = rw.retrieve(lambda text, k: lists[text][:k], {query: query for query in lists}, rounds=1, **rules)
+
+    evaluated = rw.evaluate(judged, lists, measures, convention=convention)
+    plain = rw.evaluate(judged, lists, measures)
+    assert [asked[measure] for measure in measures] == [evaluated[measure] for measure in measures]
+    assert [evaluated[measure] for measure in measures] != [plain[measure] for measure in measures]
+    own = [note for note in evaluated.notes if "an item of the same id" in note]
+    assert [note for note in asked.notes if "an item of the same id" in note] == own
+    assert bool(own) == (convention == "beir")
+
+
 def test_query_ids_in_two_notations_are_named():
     judged = {query.lower() if row < 4 else query: grades for row, (query, grades) in enumerate(JUDGED.items())}
     run = run_of("D{number}{letter}")
@@ -70,3 +105,28 @@ def test_query_ids_in_two_notations_are_named():
     evaluated = rw.evaluate(judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both")
     assert any("differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes)
     assert set(said_of(evaluated)) <= set(asked.notes)
+
+
+def test_columns_of_no_run_are_refused_before_anything_is_asked():
+    asked: list[str] = []
+    with pytest.raises(rw.BadUsage, match="columns='query=1' has no effect without a run as truth"):
+        rw.retrieve(lambda text, _: asked.append(text), QUERIES, columns="query=1")
+    assert asked == []
+
+
+def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
+    (tmp_path / "exact.run").write_bytes(b"\xef\xbb\xbfq Q0 a 1 2 t\n")
+
+    found = rw.retrieve(lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1)
+
+    assert any("byte order mark" in note for note in found.notes)
+
+
+def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(tmp_path: Path):
+    file = tmp_path / "engine.py"
+    options = RetrieveOptions(queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, k=1)
+    ranks: list[Any] = []
+    for item in "ba":
+        file.write_text(f"def search(query, k):\n    return [{item!r}]\n", encoding="utf-8")
+        ranks.append(retrieve_into(f"{file}:search", options, tmp_path, None)[0]["RR"])
+    assert ranks == [0.0, 1.0]

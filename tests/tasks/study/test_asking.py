@@ -8,7 +8,7 @@ import pytest
 
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.asking import Ask, SittingItems, next_asks
+from rankwell.tasks.study.asking import Ask, GoldItems, SittingItems, next_asks
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
 from rankwell.tasks.study.options import JudgeOptions
@@ -135,3 +135,10 @@ def test_shares_and_known_items_of_elsewhere_are_refused(study: Study, tmp_path:
         serving(study.place, gold=str(tmp_path / "gold.qrels")),
     ):
         pass
+
+
+def test_the_note_of_the_reader_of_known_items_is_kept(study: Study, tmp_path: Path):
+    item = study.pool.item[0]
+    (tmp_path / "gold.qrels").write_text(f"\ufeff{study.queries[0]} 0 {item} 1\n", encoding="utf-8")
+
+    assert "byte order mark" in GoldItems.of(study, JudgeOptions(gold=str(tmp_path / "gold.qrels"))).notes[0]

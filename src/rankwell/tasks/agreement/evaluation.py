@@ -230,9 +230,11 @@ class _AgreementEvaluation:
 
     def judge(self, labels: Any, plans: Sequence[MeasurePlan]) -> None:
         """Measures the reference and every candidate against judgments of some of the queries."""
-        flat = io.find_judgments(labels, qrels_columns=self._options.qrels_columns).table.flat
+        found = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
+        flat = found.table.flat
         known = {query: row for row, query in enumerate(flat.queries)}
         names, notes = self._lists.sample.names, self.builder.notes
+        notes += found.notes
         rows = [known.get(name, -1) for name in names]
         there = np.flatnonzero(np.array(rows) >= 0)
         if not len(there):

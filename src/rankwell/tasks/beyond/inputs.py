@@ -19,7 +19,7 @@ from rankwell.tasks.beyond.options import BeyondOptions
 
 
 class BeyondInputs(NamedTuple):
-    """The inputs beside the runs; None where one was not given. notes: on the interactions."""
+    """The inputs beside the runs; None where one was not given. notes: of their readers."""
 
     catalogue: Sequence[str] | None
     interactions: Judgments | None
@@ -36,16 +36,16 @@ class BeyondInputs(NamedTuple):
         if judgments is None:
             refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
         seen = None if options.interactions is None else read_interactions(options.interactions)
+        reading: dict[str, Any] = {"format": options.judgments_format, "qrels_columns": options.qrels_columns}
+        judged = None if judgments is None else io.find_judgments(judgments, **reading)
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),
             None if seen is None else seen.table.flat,
             None if options.categories is None else read_labels(options.categories, flag("--item-categories", name="categories")),
             None if options.groups is None else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
-            None
-            if judgments is None
-            else io.read_judgments(judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat,
-            () if seen is None else seen.notes,
+            None if judged is None else judged.table.flat,
+            tuple(note for found in (seen, judged) if found is not None for note in found.notes),
         )
 
     def attributes(self) -> ItemAttributes:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables.arrays import is_missing
-from rankwell.delimited import TAB, delimited_rows, first_rows
+from rankwell.delimited import TAB, DelimitedRow, advice_on_cells, delimited_rows, first_rows
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import FORMATS, Place, Request
@@ -126,7 +126,7 @@ def _query_records(place: Any) -> Sequence[_Record]:
         source = Source(place)
         head = Head.of(source)
         head.refuse_foreign()
-        first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
+        first = _first_line([line.decode("utf-8", "replace") for line in head.lines])
         if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
             lines = split_lines(decode_id(source.read()))
             return [(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
@@ -174,6 +174,11 @@ def _records(place: Any) -> tuple[str, Sequence[_Record]]:
     return source.name, (json_records if text.lstrip()[:1] in ("{", "[") else _of_lines)(text, source.name)
 
 
+def _first_line(lines: Iterable[str]) -> str:
+    """The first line that is not blank, which is the header of a table."""
+    return next(filter(str.strip, lines), "")
+
+
 def _split_header(line: str) -> tuple[str, list[str]]:
     """The delimiter and the names of the columns, by the split with the most columns, commas first."""
     split = {each: [_bare_name(name, each) for name in first_rows([line], each)[0]] for each in _DELIMITERS}
@@ -187,16 +192,18 @@ def _bare_name(name: str, delimiter: str) -> str:
 
 def _of_lines(text: str, name: str) -> Sequence[_Record]:
     """The rows of a delimited table; a space may precede a quote."""
-    delimiter, columns = _split_header(split_lines(text)[0] if text else "")
+    delimiter, _ = _split_header(_first_line(split_lines(text)))
+    header, *rows = delimited_rows(text, name, delimiter, skipinitialspace=True) or [DelimitedRow(1, [])]
+    columns = [_bare_name(each, delimiter) for each in header.fields]
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
         raise BadInput(f"{name}: two columns have the name {double!r}; rename or drop one of them.")
     found: list[_Record] = []
-    for row in delimited_rows(text, name, delimiter, skipinitialspace=True)[1:]:
+    for row in rows:
         n = len(row.fields)
         if n > len(columns) or (n < len(columns) and not row.is_blank):
             where = f"{name}:{row.line}: {delimiter.join(row.fields)[:60]!r}"
-            raise BadLine(f"{where} has {n} fields, the header {len(columns)}; put cells with commas in quotes.")
+            raise BadLine(f"{where} has {n} fields, the header {len(columns)}; {advice_on_cells(delimiter)}.")
         found += [] if row.is_blank else [(f"line {row.line}", dict(zip(columns, row.fields, strict=True)))]
     return found
 

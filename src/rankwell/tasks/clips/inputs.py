@@ -161,7 +161,7 @@ def _queries(
         queries = [TextQuery(key, each.label) for key, each in zip(ids, chosen, strict=True)]
         return queries, {key: QueryKeywords((each,)) for key, each in zip(ids, chosen, strict=True)}
     listed = read_text_queries(options.queries)
-    if all(query.keywords is None for query in listed):
+    if all(query.keywords is None and not query.excluded for query in listed):
         return listed, None
     sides = {query.id: (query.keywords or (), query.excluded) for query in listed}
     return listed, {

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
-from rankwell.delimited import TAB, delimited_rows
+from rankwell.delimited import TAB, advice_on_cells, delimited_rows
 from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
 from rankwell.io.formats import FORMATS, Request
@@ -286,7 +286,7 @@ def _rows(source: Source) -> Sequence[Row]:
 
 
 def _lines(name: str, text: str) -> Sequence[Row]:
-    delimiter = max((",", ";", TAB), key=text.partition("\n")[0].count)
+    delimiter = max((",", ";", TAB), key=text.lstrip("\r\n").partition("\n")[0].count)
     rows = delimited_rows(text, name, delimiter, is_one_line=True, skipinitialspace=True)
     table = [(f"line {row.line}", row.fields) for row in rows if not row.is_blank]
     columns = [each.strip() for each in table[0][1]] if table else []
@@ -296,7 +296,7 @@ def _lines(name: str, text: str) -> Sequence[Row]:
     wrong = next((row for row in table if len(row[1]) != len(columns)), None)
     if wrong is not None:
         where = f"{name}:{wrong[0].removeprefix('line ')}: {delimiter.join(wrong[1])[:60]!r}"
-        raise BadLine(f"{where} has {len(wrong[1])} fields, the header {len(columns)}; put cells with {delimiter!r} in quotes.")
+        raise BadLine(f"{where} has {len(wrong[1])} fields, the header {len(columns)}; {advice_on_cells(delimiter)}.")
     return [(place, dict(zip(columns, fields, strict=True))) for place, fields in table[1:]]
 
 

@@ -16,7 +16,7 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Floats, Judgments, Values, figure
 from rankwell.core.tables.columns import refuse_unused_columns
-from rankwell.core.tables.ranking import Ranking, hits_of_ranking
+from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation import results
@@ -24,6 +24,7 @@ from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunPlace
 from rankwell.evaluation.notations import Gauge
+from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.experiments.fusion.trials import only_queries
@@ -34,7 +35,7 @@ from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
 from rankwell.tasks.retrieve.encoding import check_encoder
-from rankwell.tasks.retrieve.exact import Truth, notes_on_ids, read_truth
+from rankwell.tasks.retrieve.exact import Truth, check_truth, notes_on_ids, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, item_columns, query_columns, read_inputs
 from rankwell.tasks.retrieve.journal import Journal
 from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
@@ -86,6 +87,7 @@ class RetrieveEvaluation:
         self.convention = find_convention(self.options.convention)
         self.notes: list[str] = []
         names = measure_names(self.options.measures)
+        check_truth(self.options)
         if names and self.options.qrels is None:
             raise BadUsage(f"-m {names[0]} needs judgments; give {flag('--qrels')}.")
         self.measures: tuple[LabelledMeasure, ...] = ()
@@ -101,12 +103,9 @@ class RetrieveEvaluation:
     def _read_judgments(self) -> Judgments:
         place = judgments_file(self.options.qrels)
         found = find_judgments(place, qrels_columns=self.options.qrels_columns)
-        self._all_judgments = judgments = found.table.flat
-        self.notes += [
-            *self.convention.notes,
-            *([f"judgments: {place}"] if place is not self.options.qrels else []),
-            *found.notes,
-        ]
+        judgments = found.table.flat
+        beside = [] if place is self.options.qrels else [f"judgments: {place}"]
+        self.notes += [*self.convention.notes, *beside, *found.notes]
         known = set(self.inputs.queries.ids)
         kept = [query for query in judgments.queries if query in known]
         if not kept:
@@ -119,7 +118,13 @@ class RetrieveEvaluation:
         if len(kept) < len(known):
             count = count_of(len(known) - len(kept), "query is", "queries are")
             self.notes.append(f"{count} not judged: asked, but not counted in measures of quality")
-        return only_queries(judgments, kept)
+        counted = only_queries(judgments, kept)
+        if self.convention.exclude_self:
+            judgments, _ = hide_own_items(judgments)
+            counted, own_items = hide_own_items(counted)
+            self.notes += own_items
+        self._all_judgments = judgments
+        return counted
 
     def results(self, measured: Measurement) -> Results:
         """The results of everything that was asked."""
@@ -127,7 +132,7 @@ class RetrieveEvaluation:
         names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
         builder, parts = ResultsBuilder(self.convention, keep_uncounted=False), list[tuple[str, Details, None]]()
         raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
-        about_ids = [] if truth is None else list(notes_on_ids(truth, raw, measured))
+        about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, raw, measured)]
         for place, name in enumerate(names):
             parts += self._judge(builder, measured, place, name, truth)
         quality = len(builder.values)
@@ -202,7 +207,7 @@ class RetrieveEvaluation:
             judgments = read_judgments({query: list(each.items) for query, each in pairs if each.items}).flat
         ranking = self.ranking(measured, place)
         hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
-        view = JudgedRankings.join(judgments, hits)
+        view = self._view(judgments, hits)
         yield name, details_of(judgments, hits, view.resolve("input")), None
         if self.judgments is None:
             return
@@ -210,7 +215,7 @@ class RetrieveEvaluation:
         bare, counted = self._counted(view)
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
-        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking", ranking=ranking))
+        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking", ranking=ranking), judgments)
         builder.add(run, self.measures, counted)
         builder.notes += run_notes(run, self.measures, counted, self.convention)
         builder.counts[name] = {
@@ -219,14 +224,14 @@ class RetrieveEvaluation:
             results.QUERIES_WITHOUT_RELEVANT: int(bare.sum()),
         }
 
-    def _mistakes(self, run: RunPlace) -> list[str]:
+    def _view(self, judgments: Judgments, hits: Hits) -> JudgedRankings:
+        return with_negative_grades(JudgedRankings.join(judgments, hits), self.convention)
+
+    def _mistakes(self, run: RunPlace, judgments: Judgments) -> list[str]:
         """The notes of `evaluate` on the run; by all judgments where some of their ids may be those asked in another notation."""
-        judgments = self.judgments
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
             run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
-        if judgments is None:
-            return []
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
@@ -244,7 +249,7 @@ class RetrieveEvaluation:
 
     def _mean_of(self, ranking: Ranking, *, judgments: Judgments) -> str:
         """The mean of the first measure on the lists with their ids in another notation."""
-        view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments, ties="input"))
+        view = self._view(judgments, hits_of_ranking(ranking, judgments, ties="input"))
         builder = ResultsBuilder(self.convention, keep_uncounted=False)
         builder.add(JudgedRun(name="", view=view, ties="input"), self.measures[:1], self._counted(view)[1])
         values = builder.values[0]
@@ -327,7 +332,8 @@ class RetrieveEvaluation:
             found |= {"convention": self.convention.name, "ties": "input"}
         elif truth is not None:
             found["key"] = "the exact results"
-        quality = f"Recall@{options.k}" if recalls else self._first_quality()
+        first = str(self.measures[0].measure) if self.measures else None
+        quality = f"Recall@{options.k}" if recalls else first
         found["frontier"] = {"cost": options.cost, "quality": quality, **chosen.marks()}
         measures: dict[str, Any] = {
             str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, self.convention)}
@@ -341,9 +347,6 @@ class RetrieveEvaluation:
         measures["latency"]["summary"] = "median"
         given = {name: value for name, value in found.items() if value is not None}
         return {**given, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
-
-    def _first_quality(self) -> str | None:
-        return str(self.measures[0].measure) if self.measures else None
 
 
 def _tables(measured: Measurement, names: Sequence[str], chosen: SettingsChosen) -> dict[str, list[dict[str, Any]]]:

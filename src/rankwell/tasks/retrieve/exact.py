@@ -32,13 +32,14 @@ class ExactList(NamedTuple):
 class Truth:
     """The exact results of every query. source: where they are from. scorer: scores of other items; None where unknown.
 
-    listed: the ids of all results of a run, those of k and those beyond.
+    listed: the ids of all results of a run, those of k and those beyond. notes: of its reader.
     """
 
     source: str
     lists: Sequence[ExactList]
     scorer: "Scorer | None" = None
     listed: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
         """(queries,) the share of the exact results that a list has; NaN for a query without any. by: `ids` or `distance`."""
@@ -81,12 +82,16 @@ class Scorer:
         return found
 
 
+def check_truth(options: RetrieveOptions) -> None:
+    """Raises BadUsage for columns of a run where no run is the truth."""
+    if options.truth is None or (isinstance(options.truth, str) and options.truth in ("none", "engine")):
+        refuse_unused_columns(options.columns, "run", f"a run as {flag('--truth')}")
+
+
 def read_truth(measured: Measurement) -> Truth | None:
     """The exact results that a call names, or those of its vectors; None where there are none."""
     inputs, options, traits = measured.inputs, measured.options, measured.traits
     word = options.truth if isinstance(options.truth, str) else ""
-    if options.truth is None or word in ("none", "engine"):
-        refuse_unused_columns(options.columns, "run", f"a run as {flag('--truth')}")
     if word == "none":
         return None
     if word == "engine":
@@ -149,7 +154,8 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
 
 def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
-    ranking, k = read_ranking(place, columns=options.columns), options.k
+    notes, k = list[str](), options.k
+    ranking = read_ranking(place, columns=options.columns, notes=notes)
     lists: list[ExactList] = []
     for query in inputs.queries.ids:
         own = ranking.rows_of(query)
@@ -161,7 +167,7 @@ def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> T
         tied = frozenset(items[row] for row in order[k:] if least is not None and scores[row] == least)
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     _check_length(lists, inputs, k, str(place))
-    return Truth(str(place), lists, listed=frozenset(ranking.items))
+    return Truth(str(place), lists, listed=frozenset(ranking.items), notes=tuple(notes))
 
 
 def notes_on_ids(truth: Truth, lists: Sequence[Mapping[int, Sequence[str]]], measured: Measurement) -> Iterator[str]:

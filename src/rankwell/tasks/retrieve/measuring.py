@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.code import code_files
 from rankwell.core.kernels.interrupts import interrupts_held
 from rankwell.core.tables import Floats
 from rankwell.engines import EngineFamily, EngineItems, family_of
@@ -289,8 +290,10 @@ def _key(
     """The digest of everything that decides which requests are sent; secrets are in it by their names alone."""
     chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")}
     known = [None if inputs.items is None or items is None else inputs.items.digest(), inputs.queries.digest()]
-    if isinstance(engine, str) and engine.endswith(".toml"):
-        known.append(Source(Path(engine)).digest())
+    for text in (engine, options.encoder):
+        if isinstance(text, str):
+            files = [Path(text)] if text.endswith(".toml") else code_files(text)
+            known += [Source(file).digest() for file in files]
     content = [
         _label(engine),
         settings.fixed,

@@ -18,7 +18,6 @@ from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.aspects import AspectRankings
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.preferences import PreferenceRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
@@ -28,6 +27,7 @@ from rankwell.evaluation.details import Details, compact, detail_columns, detail
 from rankwell.evaluation.grade_weights import GradeWeights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
+from rankwell.evaluation.own_rules import with_negative_grades
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.io import files as io
@@ -245,7 +245,7 @@ class _RunEvaluation:
     def add(self, place: RunPlace) -> None:
         """Measures one run."""
         name, hits = place.name, place.hits
-        view = self._with_pool(JudgedRankings.join(self.truth.flat, hits))
+        view = with_negative_grades(JudgedRankings.join(self.truth.flat, hits), self.rules.convention)
         if hits.top is not None:
             details = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
             if self.unjudged_items is None:
@@ -325,12 +325,6 @@ class _RunEvaluation:
         }
         return counted
 
-    def _with_pool(self, view: Any) -> Any:
-        """The view under the convention's rule for negative grades."""
-        if self.rules.convention.negative_grades == "judged" or isinstance(view, PreferenceRankings):
-            return view
-        return view.with_unjudged_pool
-
     def _other_view(self, kind: Any, hits: Hits, judged: JudgedRankings) -> Any:
         if self.sessions is not None:
             return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
@@ -341,7 +335,7 @@ class _RunEvaluation:
                 "that names an order; ask for them in a call of their own."
             )
         own: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
-        view = self._with_pool(kind.join(self.truth.table, hits, **own))
+        view = with_negative_grades(kind.join(self.truth.table, hits, **own), self.rules.convention)
         if tuple(view.queries) != tuple(judged.queries):
             raise BadInput(f"the rows of {kind.needs} and the plain judgments do not list the same queries.")
         return view

@@ -8,7 +8,8 @@ from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import ColumnChoice
 from rankwell.core.tables import Judgments
 from rankwell.core.views.second import JudgmentPair
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.evaluation.own_rules import hide_own_items
 from rankwell.io import files as io
 
 View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
@@ -52,8 +53,9 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
 
 
 def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments:
-    """The judgments, each query's own item hidden where it is excluded. Raises NothingToEvaluate for none, BadUsage for
-    preferences without it.
+    """The judgments, each query's own item hidden where it is excluded.
+
+    Raises NothingToEvaluate where they are empty, and BadUsage for preferences, in which no item can be hidden.
     """
     if options.view == "preferences":
         if options.exclude_self:
@@ -63,16 +65,13 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects = "none" if options.view in ("second", "sessions") else options.view
     truth = io.find_judgments(judgments, format=options.format, aspects=aspects, qrels_columns=options.columns)
-    flat, notes = truth.table.flat, list(truth.notes)
+    flat = truth.table.flat
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
+    own_items = list[str]()
     if options.exclude_self:
-        flat = flat.hide_queries()
-        lost = int((flat.unranked & flat.real & (flat.grades > 0)).sum())
-        if lost:
-            what = f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
-            notes.append(f"{what}: it is out of the ranking, and counts as not found")
-    return RunJudgments(truth.table, flat, truth.format, tuple(notes))
+        flat, own_items = hide_own_items(flat)
+    return RunJudgments(truth.table, flat, truth.format, (*truth.notes, *own_items))
 
 
 def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -> RunJudgments:

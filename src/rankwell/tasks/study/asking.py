@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rankwell.errors import BadInput
-from rankwell.io.files import read_judgments
+from rankwell.io.files import find_judgments
 from rankwell.stats.priority_sampling import permanent_numbers
 from rankwell.store import encode_id
 from rankwell.tasks.study.batches import Batch, lease_batch
@@ -46,7 +46,8 @@ class GoldItems(NamedTuple):
         """The known items in a file of judgments. Raises BadInput where the study has the texts of none."""
         if (place := options.gold) is None:
             return cls((), ())
-        rows = read_judgments(place, qrels_columns=options.qrels_columns).to_dict()
+        found = find_judgments(place, qrels_columns=options.qrels_columns)
+        rows = found.table.to_dict()
         queries = set(study.queries)
         known = study.texts_of({item for query, own in rows.items() if query in queries for item in own})
         pairs = tuple((query, item) for query, own in rows.items() if query in queries for item in own if item in known)
@@ -54,7 +55,8 @@ class GoldItems(NamedTuple):
         if not pairs:
             raise BadInput(f"{place}: none of its items is in the pool of {study.place}; --gold takes judgments of pooled items.")
         verb = "is" if lost == 1 else "are"
-        return cls(pairs, (f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",) * bool(lost))
+        outside = (f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",) * bool(lost)
+        return cls(pairs, (*found.notes, *outside))
 
 
 def next_asks(study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pair] = ()) -> SittingItems | None:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.delimited import TAB, DelimitedRow, delimited_rows
+from rankwell.delimited import TAB, DelimitedRow, advice_on_cells, delimited_rows
 from rankwell.errors import BadInput, BadLine, count_of, shown
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
@@ -128,15 +128,16 @@ def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
         text = source.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{source.name} is not UTF-8; save the spreadsheet as CSV UTF-8.") from error
-    head = text.partition("\n")[0]
-    header, *rows = delimited_rows(text, source.name, max(f",;{TAB}", key=head.count)) or [DelimitedRow(1, [])]
+    head = text.lstrip("\r\n").partition("\n")[0]
+    delimiter = max(f",;{TAB}", key=head.count)
+    header, *rows = delimited_rows(text, source.name, delimiter) or [DelimitedRow(1, [])]
     missing = [name for name in ("query", "item", "grade") if name not in header.fields]
     if missing:
         raise BadInput(f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge --export` wrote.")
     long = next((row for row in rows if len(row.fields) > len(header.fields)), None)
     if long is not None:
         what = f"{source.name}:{long.line}: {len(long.fields)} cells, the header has {len(header.fields)}"
-        raise BadLine(f"{what}; put cells with a {'tab' if TAB in head else 'comma'} in quotes, or save the sheet as CSV.")
+        raise BadLine(f"{what}; {advice_on_cells(delimiter)}.")
     return [(row.line, dict(zip_longest(header.fields, row.fields, fillvalue=""))) for row in rows]
 
 

@@ -8,7 +8,7 @@ from rankwell.core.options import ColumnChoice, JudgmentColumns
 from rankwell.core.tables import figure
 from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
-from rankwell.io.files import read_judgments
+from rankwell.io.files import find_judgments
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
 from rankwell.stats import check_level
 from rankwell.tasks.study.agreement import (
@@ -54,14 +54,14 @@ def agreement(
         raise NothingToEvaluate(f"{study}: no item is judged; judge some with `rankwell study judge`.")
     if gold is None:
         refuse_unused_columns(qrels_columns, "judgments", flag("--gold"))
-    known = None if gold is None else _known_grades(gold, qrels_columns, found)
+    known, of_gold = (None, ()) if gold is None else _known_grades(gold, qrels_columns, found)
     weights = InclusionWeights.of(found, journals.lines)
     scale = list(found.grades)
     rated = [each for each in rated_items(journals.lines, known) if each.grades]
     compared = [compare_raters(each, scale, weights.weights, level=level, seed=found.seed) for each in rated]
     compared = [each for each in compared if each.items]
     drift = list(drift_rows(found, journals.lines, weights.expected, level=level))
-    notes = [*journals.notes, *_notes(found, compared, level)]
+    notes = [*journals.notes, *of_gold, *_notes(found, compared, level)]
     if format not in ("table", "md", "latex"):
         rows = [row for each in compared for row in each.rows(scale)] + drift
         return Output(text=report.render_rows(rows, format, notes=notes), notes=tuple(notes))
@@ -72,16 +72,17 @@ def agreement(
     return Output(text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables), notes=tuple(notes))
 
 
-def _known_grades(gold: str, columns: ColumnChoice | None, study: Study) -> KnownGrades:
-    """The known grades. Raises BadInput for one outside the scale of the study."""
-    known = read_judgments(gold, qrels_columns=columns).to_dict()
+def _known_grades(gold: str, columns: ColumnChoice | None, study: Study) -> tuple[KnownGrades, tuple[str, ...]]:
+    """The known grades, and the notes of their reader. Raises BadInput for one outside the scale of the study."""
+    judgments = find_judgments(gold, qrels_columns=columns)
+    known = judgments.table.to_dict()
     for query, own in known.items():
         for item, grade in own.items():
             if grade not in study.grades:
                 listed = ", ".join(f"{each:g}" for each in study.grades)
                 what = f"{gold}: item {shown(item)} of query {shown(query)} has the grade {grade:g}"
                 raise BadInput(f"{what}; the scale of the study is {listed}.")
-    return known
+    return known, judgments.notes
 
 
 def _notes(study: Study, compared: Sequence[JudgeComparison], level: float) -> Iterator[str]:
