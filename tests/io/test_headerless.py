@@ -378,9 +378,7 @@ def test_standard_input_is_one_of_the_files(line: str, tmp_path: Path):
 
 def test_columns_of_a_file_that_is_not_given_are_refused():
     refuse_unused_columns(None, "run", "--run")
-    with pytest.raises(
-        BadUsage, match=r"columns='query=1,item=2,score=3' has no effect without --run; give it"
-    ):
+    with pytest.raises(BadUsage, match=r"columns='query=1,item=2,score=3' has no effect without --run; give it"):
         refuse_unused_columns("query=1,item=2,score=3", "run", "--run")
     with pytest.raises(BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --gold"):
         refuse_unused_columns({"grade": "strict"}, "judgments", "--gold")
