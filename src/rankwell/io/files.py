@@ -8,7 +8,7 @@ from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments, sort_ids, tie_rule
-from rankwell.core.tables.columns import Duplicates, Holds, Repeats, chosen_columns
+from rankwell.core.tables.columns import Duplicates, Holds, Repeats, chosen_columns, place_of
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.formats import Aspects, Place, ReadWarnings, Request, Texts, choose_format, formats, identify, written_format
@@ -115,7 +115,7 @@ def find_judgments(
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
     if grade := chosen.get("grade"):
-        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if grade.isdigit() else repr(grade)}")
+        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if place_of(grade) else repr(grade)}")
     return FoundJudgments(table, name, tuple(request.notes))
 
 

@@ -17,7 +17,8 @@ _LABELS = {
     **{"con": "Concept(s)", "fac": "Factor(s)", "def": "Definition(s)"},
 }
 """Words that TREC writes at the beginning of a field."""
-_BEFORE = r"(?:\s|<\?xml[^>]*>|<!DOCTYPE[^>]*>|<!--.*?-->|</?(?:topics|xml|parameters)\b[^>]*>)*"
+_BEFORE = r"(?:\s|<\?xml[^>]*>|<!DOCTYPE[^>]*>|<!--.*?-->|</?(?:topics|xml|parameters)\b[^>]*>)*+"
+"""All that stands before a topic; possessive, or each comment would be tried up to the end of every later one."""
 _BEGIN = re.compile(rf"{_BEFORE}<(?P<tag>top|topic)\b(?P<own>[^<>]*)>", re.DOTALL | re.IGNORECASE)
 _REST = re.compile(_BEFORE, re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>")
