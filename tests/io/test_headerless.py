@@ -291,7 +291,7 @@ def test_doubtful_judgments_are_refused_with_the_reason(case, tmp_path):
     assert "exchange" not in str(caught.value)
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "frame"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow", "frame"])
 def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
     frame = pd.DataFrame({"who": ["q", "q"], "what": ["a", "b"], "rank": [2, 1], "much": [0.5, 0.75], "grade": [1, 0]})
     place = tmp_path / f"x.{form}"
@@ -301,6 +301,11 @@ def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
         frame.to_json(place, orient="records", lines=True)
     elif form == "parquet":
         frame.to_parquet(place)
+    elif form == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        table = pa.Table.from_pandas(frame)
+        with pa.ipc.new_stream(place, table.schema) as stream:
+            stream.write_table(table)
     given = frame if form == "frame" else place
 
     for choice in ("query=who,item=what,score=much", {"query": 1, "item": 2, "score": 4}):
