@@ -237,8 +237,8 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
         what = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
-                if request.columns and not entry.columns:
-                    raise BadUsage(_no_columns(request.columns, holds, f"the data are {what}"))
+                if not entry.columns:
+                    refuse_choice(request.columns, holds, what)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
@@ -258,6 +258,12 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
         found = f"{source.name} has no such columns, and" if name is None else source.name
         raise BadUsage(_no_columns(request.columns, holds, f"{found} is read as {entry.name}"))
     return source, entry, replace(request, part=part, recognised=recognised)
+
+
+def refuse_choice(columns: Mapping[str, str], holds: Holds, what: str) -> None:
+    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of data."""
+    if columns:
+        raise BadUsage(_no_columns(columns, holds, f"the data are {what}"))
 
 
 def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:

@@ -60,6 +60,9 @@ class ColumnRoles(NamedTuple):
         return f"query {query!r}, item {item!r}, {self.value} {number} ({flag(_OPTIONS[holds], self.choice)})"
 
 
+_SCORES_OR_RANKS = (ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank"))
+
+
 def option_of(holds: str, columns: Mapping[str, str] | None = None) -> str:
     """The option that chooses columns, with its value where columns are given, as it is written where it is read."""
     text = ",".join(f"{key}={name}" for key, name in (columns or {}).items())
@@ -337,14 +340,13 @@ def settle_run(source: Source, head: Head) -> None:
     if order.kind in ("scores", "ranks"):
         return
     reason = "they rise in every query" if order.kind == "rising" else ""
-    refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")], reason)
+    refuse_readings(head, "run", _SCORES_OR_RANKS, reason)
 
 
 def settle_ranks(source: Source, head: Head) -> None:
     """Raises BadInput where the numbers of lines `query item number` do not count the lines of each query."""
-    pairs = ((query, float(number)) for query, number in pairs_of(line for _, line in source.lines()))
-    if not are_ordered(pairs):
-        refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")])
+    if not are_ordered((query, float(number)) for query, number in pairs_of(line for _, line in source.lines())):
+        refuse_readings(head, "run", _SCORES_OR_RANKS)
 
 
 def settle_qrels(source: Source, head: Head) -> None:
