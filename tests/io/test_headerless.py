@@ -366,6 +366,12 @@ def test_columns_that_lines_do_not_have_are_refused_with_the_option(choice, line
             files.read_ranking(tmp_path / "x", format=name, columns=choice)
 
 
+def test_qrels_in_place_of_a_run_are_named_though_a_line_is_broken(tmp_path):
+    (tmp_path / "x").write_text("1 0 a 1\n1 0 b 1\nb\n")
+    with pytest.raises(BadInput, match=r"x:1: '1 0 a 1': this looks like judgments \(trec\); expected a run"):
+        files.read_ranking(tmp_path / "x")
+
+
 def test_a_table_that_is_called_headerless_is_refused(tmp_path):
     (tmp_path / "x").write_text("q,d,9.5\n")
     with pytest.raises(BadUsage, match=r"x is a table \(csv\); leave out the format"):

@@ -23,16 +23,15 @@ if TYPE_CHECKING:
     from rankwell.store import Head, Source
 
 Position = Literal["run", "judgments"]
-LARGEST_GRADE = 1e6
+_LARGEST_GRADE = 1e6
 """No scale of grades goes so far; seconds since 1970 do."""
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 SNIFFED = 300
 """Lines by which a format is recognised; others are looked at when the file is read."""
 _MOST_ROWS = 1 << 20
 _MOST_SHOWN = 3
-DELIMITERS = (b"\t", b"::", b",", b";", b"|")
+_DELIMITERS = (b"\t", b"::", b",", b";", b"|")
 """The separators of fields, besides any white space."""
-_OPTIONS: dict[Position, str] = {"run": "--columns", "judgments": "--qrels-columns"}
 
 
 def number_of(field: bytes) -> float | None:
@@ -49,15 +48,14 @@ class ColumnRoles(NamedTuple):
     number: int
     value: str
 
-    @property
-    def choice(self) -> str:
-        """The value of the option that chooses this reading."""
-        return f"query={self.query},item={self.item},{self.value}={self.number}"
+    def option(self, holds: Position) -> str:
+        """The option that chooses this reading."""
+        return option_of(holds, {"query": str(self.query), "item": str(self.item), self.value: str(self.number)})
 
     def sentence(self, fields: Sequence[bytes], holds: Position) -> str:
         """The reading of one line in words, and the option that chooses it."""
         query, item, number = (decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number))
-        return f"query {query!r}, item {item!r}, {self.value} {number} ({flag(_OPTIONS[holds], self.choice)})"
+        return f"query {query!r}, item {item!r}, {self.value} {number} ({self.option(holds)})"
 
 
 _SCORES_OR_RANKS = (ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank"))
@@ -144,7 +142,7 @@ class Evidence:
             if not column.numbers or not self.lists_items(item) or (found and (number < item or item > 2)):
                 continue
             if holds == "judgments":
-                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
+                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= _LARGEST_GRADE)
             else:
                 found.append(ColumnRoles(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
         return found
@@ -153,7 +151,7 @@ class Evidence:
         """A sentence on a column of numbers above any grade; "" where there is none."""
         found = ((place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers)
         return next(
-            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > LARGEST_GRADE), ""
+            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > _LARGEST_GRADE), ""
         )
 
 
@@ -171,9 +169,9 @@ def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles]
     fields = line.strip().split(delimiter_of(head))
     where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
     if not readings:
-        example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").choice
+        example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").option(holds)
         what = f"{where}: {reason or 'no reading of its columns fits'}"
-        raise BadInput(f"{what}; name them in a first line, or say which they are with {flag(_OPTIONS[holds], example)}.")
+        raise BadInput(f"{what}; name them in a first line, or say which they are with {example}.")
     shown = " or as ".join(each.sentence(fields, holds) for each in readings[:_MOST_SHOWN])
     if len(readings) == 1:
         reason = reason or f"{len(fields)} columns without a header may be anything"
@@ -187,7 +185,7 @@ def delimiter_of(head: Head) -> bytes | None:
     lines = head.lines[:200]
     if len({len(line.split()) for line in lines} - {1}) == 1:
         return None
-    consistent = (each for each in DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
+    consistent = (each for each in _DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
     return next(consistent, None)
 
 
@@ -200,9 +198,9 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
     names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
-    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
-        return
     if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
+        return
+    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
         found = evidence_of(rows, width)
@@ -223,7 +221,7 @@ class Separation(NamedTuple):
 
 def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
     """The separation of the chosen columns of lines; None where there are no such columns."""
-    for delimiter in (*DELIMITERS, None):
+    for delimiter in (*_DELIMITERS, None):
         rows = [line.strip().split(delimiter) for line in head.lines[:200]]
         width = len(rows[0]) if rows else 0
         has_names = has_header(rows[0], choice) if rows else False
@@ -384,7 +382,7 @@ def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
     """Raises BadInput for a number above any scale of grades."""
     import numpy as np  # which the reader of runs does without
 
-    if (most := float(np.abs(grades).max(initial=0.0))) > LARGEST_GRADE:
-        example = flag("--qrels-columns", ColumnRoles(1, 2, 3, "grade").choice)
+    if (most := float(np.abs(grades).max(initial=0.0))) > _LARGEST_GRADE:
+        example = ColumnRoles(1, 2, 3, "grade").option("judgments")
         what = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
         raise BadInput(f"{what} Say which columns are query, item and grade, as in {example}.")
