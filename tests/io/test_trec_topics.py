@@ -101,6 +101,11 @@ def test_many_comments_in_front_of_something_else_take_no_time(tmp_path: Path):
         files.read_texts(written(tmp_path, SGML + comments + "x"))
 
 
+def test_a_run_in_place_of_texts_is_not_to_be_exchanged(tmp_path: Path):
+    with pytest.raises(BadInput, match=r"this looks like a run \(trec\); expected texts; name another file, or name the format"):
+        files.read_texts(written(tmp_path, "q Q0 d 1 2.5 t\n"))
+
+
 def test_texts_of_which_each_is_empty_are_refused(tmp_path: Path):
     with pytest.raises(BadInput, match="each of the 2 texts is empty"):
         files.read_texts(written(tmp_path, "q1\t\nq2\t \n", "texts.tsv"))

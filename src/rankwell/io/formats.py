@@ -314,7 +314,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
     if likely is not None:
         advice = "name another file"
-        if likely.holds in ("run", "judgments"):
+        if {holds, likely.holds} == {"run", "judgments"}:
             option = f" ({option_of(holds)})"
             advice = "exchange the two files" + f", choose the columns of this one{option}" * (likely.name == "trec")
         what = f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected {_MEANT[holds]}"
