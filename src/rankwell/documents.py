@@ -73,14 +73,11 @@ def parse_json(
         numbers: dict[str, Any] = {"parse_float": _finite, "parse_constant": _finite} if finite else {}
         found = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
-        where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
         if line is None and (keys := _line_keys(error)):
-            listed = ", ".join(shown(key, 40) for key in keys[:8]) + ", …" * (len(keys) > 8)
-            raise kind(
-                f"{name}: JSON lines whose objects have the keys {listed}; expected {keys_of_lines or 'one value'}."
-            ) from error
-        why = error.msg.removesuffix(" at")
-        raise kind(f"{where}: {why} at column {error.colno}; {hope}") from error
+            needed = keys_of_lines or "one value"
+            raise kind(f"{name}: JSON lines whose objects have the keys {keys}; expected {needed}.") from error
+        where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
+        raise kind(f"{where}: {error.msg.removesuffix(' at')} at column {error.colno}; {hope}") from error
     except RecursionError as error:
         raise kind(_too_deep(name, line)) from error
     except BadInput as error:
@@ -94,13 +91,14 @@ def parse_json(
     return found
 
 
-def _line_keys(error: json.JSONDecodeError) -> list[str]:
-    """The keys of the first object where another one begins on a line of its own behind it; empty for other errors."""
-    before, behind = error.doc[: error.pos], error.doc[error.pos :]
-    if error.msg != "Extra data" or not behind.startswith("{") or not before.rstrip(" \t").endswith("\n"):
-        return []
+def _line_keys(error: json.JSONDecodeError) -> str:
+    """The first keys of an object where another one begins on a line of its own behind it; empty for other errors."""
+    before = error.doc[: error.pos]
+    if error.msg != "Extra data" or not error.doc.startswith("{", error.pos) or not before.rstrip(" \t").endswith("\n"):
+        return ""
     first = json.loads(before)
-    return list(first) if isinstance(first, dict) else []
+    keys = list(first) if isinstance(first, dict) else []
+    return ", ".join(shown(key, 40) for key in keys[:8]) + ", …" * (len(keys) > 8)
 
 
 def _finite(text: str) -> float:

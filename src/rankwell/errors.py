@@ -109,12 +109,12 @@ def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
 
 
 # A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
-_USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]*:/{1,2})(?P<user>[^:?#\s]*):(?!\d+(?:[?#]|/[^?#@]*(?:[?#]|$)))"
+_USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]{0,30}:/{1,2})(?P<user>[^:?#\s]*):(?!\d+(?:[?#]|/[^?#@]*(?:[?#]|$)))"
 CREDENTIALS = rf"{_USER}(?P<password>(?s:.*))@"
 """The beginning of an address with a user and a password."""
 _SHOWN_CREDENTIALS = rf"{_USER}(?!\$\{{\w+\}}@)(?:\S*@|\S*…)"
 HIDDEN_PARAMETER = (
-    r"(?i)(?P<name>[?&][^=&\s]*(?:authori[sz]ation|pass(?:word|wd)?|pwd|secret|token(?!i[sz])|key|cookie|sig|signature|credential)=)"
+    r"(?i)(?P<name>[?&][^=&?\s]*(?:authori[sz]ation|pass(?:word|wd)?|pwd|secret|token(?!i[sz])|key|cookie|sig|signature|credential)=)"
     r"(?!\$\{\w+\})(?P<value>[^&\s]+)"
 )
 """A parameter of an address that is a secret by its name, and written out."""

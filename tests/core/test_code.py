@@ -7,7 +7,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.core.code import CodeName, code_files, code_name, load_object, origin_of, refusing_code
-from rankwell.errors import BadUsage, CodeRefused
+from rankwell.errors import BadInput, BadUsage, CodeRefused
 
 
 @pytest.fixture
@@ -106,3 +106,9 @@ def test_a_block_that_refuses_code_loads_none(folder: Path):
     with refusing_code("a plan names it"), pytest.raises(CodeRefused, match=r"'\./my_judge\.py:grade' is code: a plan names it"):
         load_object("./my_judge.py:grade")
     assert load_object("./my_judge.py:grade")("", "", []) == 0.25
+
+
+def test_a_folder_with_the_name_of_a_file_is_called_a_folder(folder: Path):
+    (folder / "judges.py").mkdir()
+    with pytest.raises(BadInput, match=r"^[^:]*judges\.py is a folder; name a file\.$"):
+        load_object("./judges.py:grade")

@@ -62,6 +62,11 @@ def test_standard_deviations_are_off_by_two_units_in_the_last_place_at_most(kind
                 assert abs(exact_sd(values, population=population) - float(expected)) <= 2 * math.ulp(float(expected))
 
 
+def test_a_sum_above_the_largest_float_is_infinite() -> None:
+    assert (exact_sum(np.full(2, 1e308)), exact_sum(np.full(2, -1e308))) == (math.inf, -math.inf)
+    assert math.isnan(exact_ratio(np.full(2, 1e308), np.array([1.0, math.inf])))
+
+
 def test_a_hundred_tenths_have_the_mean_of_a_tenth_and_no_spread() -> None:
     values = np.full(100, 0.1)
     assert values.mean() != 0.1

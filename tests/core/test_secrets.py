@@ -210,3 +210,8 @@ def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, mo
         assert code != 0
         assert code != 3
         assert [part for part in ("secsec", "retret") if part in shown + said + written] == []
+
+
+def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():
+    for text in ("a" * 100_000 + ":/", "?" * 100_000 + "://", "?pass" * 20_000 + "://"):
+        assert without_credentials(text) == text

@@ -292,7 +292,7 @@ def test_doubtful_judgments_are_refused_with_the_reason(case, tmp_path):
     assert "exchange" not in str(caught.value)
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "frame"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow", "frame"])
 def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
     frame = pd.DataFrame({"who": ["q", "q"], "what": ["a", "b"], "rank": [2, 1], "much": [0.5, 0.75], "grade": [1, 0]})
     place = tmp_path / f"x.{form}"
@@ -302,6 +302,11 @@ def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
         frame.to_json(place, orient="records", lines=True)
     elif form == "parquet":
         frame.to_parquet(place)
+    elif form == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        table = pa.Table.from_pandas(frame)
+        with pa.ipc.new_stream(place, table.schema) as stream:
+            stream.write_table(table)
     given = frame if form == "frame" else place
 
     for choice in ("query=who,item=what,score=much", {"query": 1, "item": 2, "score": 4}):
@@ -316,6 +321,7 @@ def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
 WRONG = {
     "an unknown key": "query=1,item=2,grade=3",
     "a number twice": "query=1,item=1,score=3",
+    "a number in two notations": "query=1,item=2,score=02",
     "a key twice": "query=1,query=2,score=3",
     "score and rank": "query=1,item=2,score=3,rank=4",
     "no number": "query=1,item=,score=3",
@@ -347,6 +353,30 @@ def test_lines_that_do_not_have_the_chosen_columns_are_named(tmp_path):
     (tmp_path / "x").write_text("q d 1 9.5\nq e 2\n")
     with pytest.raises(BadInput, match=r"x:2: 3 fields in 'q e 2', a run line has 4 \(query item 3 score\)"):
         files.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), columns="query=1,item=2,score=4")
+
+
+@pytest.mark.parametrize(
+    "choice", ["query=q,item=i,score=s", "query=1,item=2,score=9", "query=1,item=2,score=0", "query=1,item=2,score=²"]
+)
+@pytest.mark.parametrize(("line", "form"), [("q d 9.5\n", "headerless"), ("q Q0 d 1 9.5 t\n", "trec")])
+def test_columns_that_lines_do_not_have_are_refused_with_the_option(choice, line, form, tmp_path):
+    (tmp_path / "x").write_text(line)
+    for name in (None, "headerless"):
+        what = f"x has no such columns{', and is read as trec' if name is None and form == 'trec' else ' in'}"
+        with pytest.raises(BadUsage, match=rf"columns='{choice}': .*{what}"):
+            files.read_ranking(tmp_path / "x", format=name, columns=choice)
+
+
+def test_qrels_in_place_of_a_run_are_named_though_a_line_is_broken(tmp_path):
+    (tmp_path / "x").write_text("1 0 a 1\n1 0 b 1\nb\n")
+    with pytest.raises(BadInput, match=r"x:1: '1 0 a 1': this looks like judgments \(trec\); expected a run"):
+        files.read_ranking(tmp_path / "x")
+
+
+def test_a_table_that_is_called_headerless_is_refused(tmp_path):
+    (tmp_path / "x").write_text("q,d,9.5\n")
+    with pytest.raises(BadUsage, match=r"x is a table \(csv\); leave out the format"):
+        files.read_ranking(tmp_path / "x", format="headerless", columns="query=1,item=2,score=3")
 
 
 def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_path):

@@ -1,6 +1,8 @@
 """Inputs as other projects keep them: BEIR folders, LlamaIndex's data sets, ann-benchmarks' neighbours, tables with grades."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,8 +13,9 @@ import pytest
 
 import rankwell
 from rankwell.cli import main
-from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.io.files import find_judgments, read_judgments, read_ranking, read_texts
+from rankwell.core.tables import Judgments
+from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
+from rankwell.io.files import check_ranking, find_hits, find_judgments, read_judgments, read_ranking, read_texts
 
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}}
 DATASET = {
@@ -122,6 +125,24 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
         read_judgments(path, qrels_columns="grade=answers")
     with pytest.raises(BadUsage, match="a mapping, which has no columns to choose"):
         read_judgments({"q1": ["d1"]}, qrels_columns={"grade": "answers"})
+    with pytest.raises(BadUsage, match="a Judgments, which has no columns to choose"):
+        read_judgments(read_judgments({"q1": ["d1"]}), qrels_columns={"grade": "answers"})
+
+
+@pytest.mark.parametrize(
+    "read", [read_ranking, check_ranking, partial(find_hits, judgments=Judgments.from_dict({"q1": {"d1": 1}}))]
+)
+def test_columns_of_a_ranking_that_is_held_cannot_be_chosen(read: Callable[..., object]):
+    with pytest.raises(BadUsage, match=r"columns='score=3': the data are a Ranking, which has no columns to choose"):
+        read(read_ranking({"q1": ["d1"]}), columns="score=3")
+
+
+@pytest.mark.parametrize(
+    ("rank", "message"), [(1.3, "the rank is 1.3"), ([1], "score is"), (np.array([1, 2]), "score is"), (-1, "rank")]
+)
+def test_a_rank_of_a_result_that_is_none_is_refused(rank: object, message: str):
+    with pytest.raises(BadScore, match=f"query 'q1', item 'd1': .*{message}"):
+        read_ranking({"q1": [{"id": "d1", "rank": rank}]})
 
 
 def test_llamaindex_data_sets_are_judgments_and_texts(tmp_path: Path):

@@ -91,6 +91,21 @@ def test_topics_that_lack_something_are_refused_with_their_line(text: str, messa
         files.read_texts(written(tmp_path, text))
 
 
+def test_many_comments_in_front_of_something_else_take_no_time(tmp_path: Path):
+    comments = "<!-- a -->\n" * 60
+
+    assert files.read_texts(written(tmp_path, comments + SGML + comments)).texts.keys() == {"301", "302"}
+    with pytest.raises(BadInput, match="does it have a header or tabs of another format"):
+        files.read_judgments(written(tmp_path, comments + "x"))
+    with pytest.raises(BadLine, match=r":80: 'x' is outside a topic"):
+        files.read_texts(written(tmp_path, SGML + comments + "x"))
+
+
+def test_a_run_in_place_of_texts_is_not_to_be_exchanged(tmp_path: Path):
+    with pytest.raises(BadInput, match=r"this looks like a run \(trec\); expected texts; name another file, or name the format"):
+        files.read_texts(written(tmp_path, "q Q0 d 1 2.5 t\n"))
+
+
 def test_texts_of_which_each_is_empty_are_refused(tmp_path: Path):
     with pytest.raises(BadInput, match="each of the 2 texts is empty"):
         files.read_texts(written(tmp_path, "q1\t\nq2\t \n", "texts.tsv"))

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from rankwell.core.catalogue import suggest
-from rankwell.errors import BadUsage, CodeRefused, kind_of
+from rankwell.errors import BadInput, BadUsage, CodeRefused, kind_of
 from rankwell.store import refuse_irregular
 
 FORM = "write ./FILE.py:OBJECT, or package.module:OBJECT of what is installed"
@@ -117,7 +117,7 @@ def load_module(name: CodeName, text: str) -> ModuleType:
         return _of_file(Path(name.module)) if name.is_file else importlib.import_module(name.module)
     except ModuleNotFoundError as error:
         raise BadUsage(f"{text!r}: {_missing(name, error.name or '')}") from error
-    except BadUsage:
+    except (BadInput, BadUsage):
         raise
     except OSError as error:
         raise BadUsage(f"{text!r}: {error.filename or name.module}: {error.strerror or error}.") from error

@@ -13,8 +13,7 @@ _LARGEST = 2.0**960
 
 def exact_sum(values: Floats) -> float:
     """Σ values, (n,), rounded once; NaN or infinite where a value is, and infinite above the largest float64."""
-    whole = _whole(values)
-    return _rounded(whole) if isinstance(whole, Fraction) else whole
+    return _rounded(_whole(values))
 
 
 def exact_mean(values: Floats, weights: Floats | None = None) -> float:
@@ -30,7 +29,7 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
     whole, total = _whole(sums), Fraction(len(sums)) if sizes is None else _whole(sizes)
     if isinstance(whole, Fraction) and isinstance(total, Fraction):
         return _rounded(whole / total) if total else math.nan
-    return float(whole) / float(total) if total else math.nan
+    return _rounded(whole) / _rounded(total) if total else math.nan
 
 
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
@@ -82,8 +81,10 @@ def _whole(values: Floats) -> Fraction | float:
     return whole
 
 
-def _rounded(number: Fraction) -> float:
+def _rounded(number: Fraction | float) -> float:
+    if not isinstance(number, Fraction):
+        return number
     try:
         return number.numerator / number.denominator
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf

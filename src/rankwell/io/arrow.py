@@ -11,7 +11,7 @@ from rankwell.store import Source
 _MAGIC = b"\xff\xff\xff\xff"
 
 
-@file_format("arrow", "run", magic=_MAGIC)
+@file_format("arrow", "run", magic=_MAGIC, columns=True)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in an Arrow stream, whose columns have the names of a table."""
     return FORMATS["python dataframe run"].read(_table(source), request)

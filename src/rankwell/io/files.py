@@ -8,10 +8,21 @@ from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Judgments, sort_ids, tie_rule
-from rankwell.core.tables.columns import Duplicates, Holds, Repeats, chosen_columns
+from rankwell.core.tables.columns import Duplicates, Holds, Repeats, chosen_columns, place_of
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
-from rankwell.io.formats import Aspects, Place, ReadWarnings, Request, Texts, choose_format, formats, identify, written_format
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag, kind_of, shown
+from rankwell.io.formats import (
+    Aspects,
+    Place,
+    ReadWarnings,
+    Request,
+    Texts,
+    choose_format,
+    formats,
+    identify,
+    refuse_choice,
+    written_format,
+)
 from rankwell.io.reader.lines import Progress
 from rankwell.store import Head, Source, exists, naming, packing, split_part
 from rankwell.store.data_sets import qrels_file, qrels_splits, text_files
@@ -76,6 +87,7 @@ def find_hits(
         tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), columns=chosen, progress=progress
     )
     if isinstance(place, Ranking):
+        refuse_choice(chosen, "run", kind_of(place))
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
@@ -106,16 +118,17 @@ def find_judgments(
     ir_datasets.
     Raises BadInput that names file, place and text.
     """
-    if isinstance(place, Judgments) and qrels_columns is None:
+    chosen = chosen_columns(qrels_columns, "judgments")
+    if isinstance(place, Judgments):
+        refuse_choice(chosen, "judgments", kind_of(place))
         return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    chosen = chosen_columns(qrels_columns, "judgments")
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
     if grade := chosen.get("grade"):
-        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if grade.isdigit() else repr(grade)}")
+        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if place_of(grade) else repr(grade)}")
     return FoundJudgments(table, name, tuple(request.notes))
 
 
@@ -175,9 +188,10 @@ def read_ranking(
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
     """
-    if isinstance(place, Ranking):
-        return place
     chosen = chosen_columns(columns, "run")
+    if isinstance(place, Ranking):
+        refuse_choice(chosen, "run", kind_of(place))
+        return place
     request = Request(comments=comments, duplicates=_duplicates(duplicates), columns=chosen, notes=[] if notes is None else notes)
     return read_as(place, "run", format, request)[0]
 
@@ -193,7 +207,11 @@ def check_ranking(
     """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are reported, not refused."""
     chosen = chosen_columns(columns, "run")
     request = Request(comments=comments, duplicates=repeats, columns=chosen, warnings=ReadWarnings(set(), set()))
-    table, name = (place, "table") if isinstance(place, Ranking) else read_as(place, "run", format, request)
+    if isinstance(place, Ranking):
+        refuse_choice(chosen, "run", kind_of(place))
+        table, name = place, "table"
+    else:
+        table, name = read_as(place, "run", format, request)
     odd = request.warnings or ReadWarnings(set(), set())
     return CheckedRanking(table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes))
 

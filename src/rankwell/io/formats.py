@@ -10,8 +10,8 @@ from rankwell.core.tables import Judgments, TieRule
 from rankwell.core.tables.columns import UNKNOWN, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of
-from rankwell.io.reader.columns import refuse_columns, separation_of
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of
+from rankwell.io.reader.columns import option_of, refuse_columns, separation_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.io.reader.lists import NumberedLists
 from rankwell.store import Head, Source, line_starts, naming, split_part
@@ -237,8 +237,8 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
         what = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
-                if request.columns and not entry.columns:
-                    raise BadUsage(_no_columns(request.columns, holds, f"the data are {what}"))
+                if not entry.columns:
+                    refuse_choice(request.columns, holds, what)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
         raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
@@ -255,14 +255,19 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
     if part and not entry.parts:
         raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
     if request.columns and not entry.columns:
-        raise BadUsage(_no_columns(request.columns, holds, f"{source.name} is read as {entry.name}"))
+        found = f"{source.name} has no such columns, and" if name is None else source.name
+        raise BadUsage(_no_columns(request.columns, holds, f"{found} is read as {entry.name}"))
     return source, entry, replace(request, part=part, recognised=recognised)
 
 
+def refuse_choice(columns: Mapping[str, str], holds: Holds, what: str) -> None:
+    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of data."""
+    if columns:
+        raise BadUsage(_no_columns(columns, holds, f"the data are {what}"))
+
+
 def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:
-    text = ",".join(f"{key}={name}" for key, name in columns.items())
-    option = flag("--columns" if holds == "run" else "--qrels-columns", text)
-    return f"{option}: {found}, which has no columns to choose; leave it out, or name a table."
+    return f"{option_of(holds, columns)}: {found}, which has no columns to choose; leave it out, or name a table."
 
 
 def _table_of(head: Head, holds: Holds, columns: Mapping[str, str]) -> Format | None:
@@ -309,8 +314,8 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         refuse_columns(head, holds, exchanged=likely is not None and likely.name == "trec")
     if likely is not None:
         advice = "name another file"
-        if likely.holds in ("run", "judgments"):
-            option = f" ({flag('--columns' if holds == 'run' else '--qrels-columns')})"
+        if {holds, likely.holds} == {"run", "judgments"}:
+            option = f" ({option_of(holds)})"
             advice = "exchange the two files" + f", choose the columns of this one{option}" * (likely.name == "trec")
         what = f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected {_MEANT[holds]}"
         raise BadInput(f"{what}; {advice}, or name the format of this one.")

@@ -36,31 +36,41 @@ from rankwell.store import Head, Source, decode_id
 
 def _sniff_run(head: Head) -> float:
     """Three fields of which the last is a number, and not a rank in the order of the lines."""
-    rows = [line.split() for line in head.lines[:SNIFFED]]
-    if not rows or any(len(row) != 3 for row in rows) or not are_numbers(rows, 2):
-        return 0.0
-    return 0.0 if order_of((row[0], row[2]) for row in rows).kind == "ranks" else 0.7
+    rows = _first_rows(head)
+    return 0.7 if rows and order_of((row[0], row[2]) for row in rows).kind != "ranks" else 0.0
 
 
 def _sniff_judgments(head: Head) -> float:
     """Three fields of which the last is a grade."""
+    return 0.7 if _first_rows(head) else 0.0
+
+
+def _first_rows(head: Head) -> list[list[bytes]]:
+    """The fields of the first lines; none unless all have three, of which the last is a number."""
     rows = [line.split() for line in head.lines[:SNIFFED]]
-    if not rows or any(len(row) != 3 for row in rows) or not are_numbers(rows, 2):
-        return 0.0
-    return 0.7
+    return rows if all(len(row) == 3 for row in rows) and are_numbers(rows, 2) else []
 
 
 def _form(source: Source, request: Request, usual: Mapping[str, str]) -> tuple[dict[str, str], bytes | None, int]:
-    """The numbers of the columns, what separates them, and how many a line has. Raises BadUsage where some are not chosen."""
-    choice, option = dict(request.columns or usual), option_of("judgments" if "grade" in usual else "run")
-    wanted = {"query", "item"} - choice.keys()
-    if wanted or len(choice) < len(usual):
-        lacking = " and ".join(sorted(wanted)) or ("grade" if "grade" in usual else "score or rank")
-        raise BadUsage(f"{source.name} has no header; choose its {lacking} with {option}, too.")
-    separation = separation_of(Head.of(source), choice)
-    if separation is None or separation.format != "headerless":
-        return choice, None, max(map(int, choice.values()))
-    return choice, separation.delimiter, separation.width
+    """The numbers of the columns, what separates them, and how many a line has.
+
+    Raises BadUsage where some are not chosen, or not there.
+    """
+    choice, holds = dict(request.columns or usual), "judgments" if "grade" in usual else "run"
+    missing = {"query", "item"} - choice.keys()
+    if missing or len(choice) < len(usual):
+        lacking = " and ".join(sorted(missing)) or ("grade" if "grade" in usual else "score or rank")
+        raise BadUsage(f"{source.name} has no header; choose its {lacking} with {option_of(holds)}, too.")
+    head = Head.of(source)
+    separation = separation_of(head, choice)
+    if separation is not None and separation.format == "headerless":
+        return choice, separation.delimiter, separation.width
+    if request.columns:
+        why = f"has no such columns in {shorten(head.lines[0])}; correct the option."
+        if separation is not None:
+            why = f"is a table ({separation.format}); leave out the format that you name."
+        raise BadUsage(f"{option_of(holds, choice)}: {source.name} {why}")
+    return choice, None, len(usual)
 
 
 def _layout(source: Source, request: Request) -> Layout | None:

@@ -300,7 +300,7 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     row_attributes: list[dict[str, Any]] = []
     width = 4 + len(others)
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for row in _each(path, sql):
+    for row in _single_rows(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
         if None in (run, measure, label) or None in queries:
@@ -368,7 +368,7 @@ def column_types(path: Path) -> dict[str, str]:
     return types
 
 
-def _each(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
+def _single_rows(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     """The rows, one in memory at a time."""
     with undamaged(f"{path}: ", AGAIN), connected() as session:
         found = session.execute(sql)

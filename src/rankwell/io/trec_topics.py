@@ -17,7 +17,8 @@ _LABELS = {
     **{"con": "Concept(s)", "fac": "Factor(s)", "def": "Definition(s)"},
 }
 """Words that TREC writes at the beginning of a field."""
-_BEFORE = r"(?:\s|<\?xml[^>]*>|<!DOCTYPE[^>]*>|<!--.*?-->|</?(?:topics|xml|parameters)\b[^>]*>)*"
+_BEFORE = r"(?:\s|<\?xml[^>]*>|<!DOCTYPE[^>]*>|<!--.*?-->|</?(?:topics|xml|parameters)\b[^>]*>)*+"
+"""All that stands before a topic; possessive, or each comment would be tried up to the end of every later one."""
 _BEGIN = re.compile(rf"{_BEFORE}<(?P<tag>top|topic)\b(?P<own>[^<>]*)>", re.DOTALL | re.IGNORECASE)
 _REST = re.compile(_BEFORE, re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>")
@@ -69,9 +70,11 @@ def read_texts(source: Source, request: Request) -> Texts:
 
 def _topics(source: Source) -> Iterator[_Topic]:
     text = decode_id(source.read())
-    place = 0
+    place = counted = 0
+    line = 1
     while begin := _BEGIN.match(text, place):
-        line = text.count("\n", 0, begin.start("tag")) + 1
+        line += text.count("\n", counted, begin.start("tag"))
+        counted = begin.start("tag")
         end = re.compile(rf"</{begin['tag']}\s*>|(?=<{begin['tag']}\b)", re.IGNORECASE).search(text, begin.end())
         if end is None:
             raise BadLine(f"{source.name}:{line}: the topic has no end (</{begin['tag']}>); is the file whole?")
@@ -80,7 +83,7 @@ def _topics(source: Source) -> Iterator[_Topic]:
     rest = _REST.match(text, place)
     place = rest.end() if rest else place
     if place < len(text):
-        line = text.count("\n", 0, place) + 1
+        line += text.count("\n", counted, place)
         raise BadLine(f"{source.name}:{line}: {text[place : place + 60]!r} is outside a topic; expected <top> or <topic>.")
 
 

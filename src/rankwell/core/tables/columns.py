@@ -204,7 +204,8 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
     text = choice if isinstance(choice, str) else dict(choice)
     if (odd := next((key for key, value in pairs if key not in known or not value), None)) is not None:
         raise BadUsage(f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; write it as in {example}.")
-    if not chosen or len(pairs) > len(chosen) or len(set(chosen.values())) < len(chosen) or {"score", "rank"} <= chosen.keys():
+    columns = {place_of(name) or name for name in chosen.values()}
+    if not chosen or len(pairs) > len(chosen) or len(columns) < len(chosen) or {"score", "rank"} <= chosen.keys():
         raise BadUsage(f"{flag(option, text)}: name each column once, and one of score and rank; write it as in {example}.")
     return chosen
 
@@ -216,12 +217,17 @@ def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: s
         raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
 
 
+def place_of(name: str) -> int:
+    """The number from 1 by which a column is chosen; 0 for a name."""
+    return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else 0
+
+
 def column_named(name: str, found: Sequence[str], option: str) -> str:
     """The column of a name or a number from 1. Raises BadInput that lists what was found."""
     if name in found:
         return name
-    if name.isascii() and name.isdigit() and 0 < int(name) <= len(found):
-        return found[int(name) - 1]
+    if 0 < (place := place_of(name)) <= len(found):
+        return found[place - 1]
     raise BadInput(f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}.")
 
 

@@ -19,7 +19,7 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     if isinstance(number, bool):
         raise BadScore(f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are finite numbers.")
     if keys.is_falling and number is not None:
-        with suppress(TypeError, OverflowError):  # whoever reads the pairs names what is not a number
+        with suppress(TypeError, ValueError, OverflowError):  # whoever reads the pairs names what is not a number
             if not keys.is_distance and not are_ranks(number):
                 what = f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
                 raise BadScore(f"{what}; a rank is an integer from 0 on. If more is better, call it a score.")

@@ -107,7 +107,7 @@ class Dialect:
             return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
         if self.name == "jsonl":
             return list(dict.fromkeys(key for record in records(head) for key in record))
-        return _split(head, self.delimiter(head))[0] if head.lines else []
+        return self.split(head)[0] if head.lines else []
 
     def _plain_names(self, head: Head) -> list[str]:
         """The names by which a table is recognised; those of a header between tabs in quotes, too, so that it can be refused."""
@@ -144,8 +144,7 @@ class Dialect:
             return head.table is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores)
         if self.name == "jsonl":
             return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
-        rows = _split(head, self.delimiter(head))[1:]
-        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in rows if len(row) == len(names))
+        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in self.split(head)[1:] if len(row) == len(names))
 
 
 CSV = Dialect("csv", (".csv",), "FORMAT csv, HEADER, DELIMITER ','", ",;|")

@@ -42,6 +42,20 @@ def _some_rows(path: Path, start: int, stop: int) -> str:
     return f"(SELECT * FROM {parquet(path, numbered=True)} WHERE file_row_number >= {start} AND file_row_number < {stop})"
 
 
+def _checked_names(names: Sequence[str]) -> list[str]:
+    """The names of columns, none of which is empty, as SQL demands; pandas writes its index under the empty one.
+
+    Raises BadInput for names that cannot be read.
+    """
+    named = [name or f"column {place}" for place, name in enumerate(names)]
+    refuse_names(named)
+    if not named:
+        raise BadInput("no record has a key; expected columns.")
+    if odd := next((name for name in named if re.search("[\ud800-\udfff]", name)), None):
+        raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
+    return named
+
+
 class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
@@ -66,40 +80,43 @@ class ColumnTable:
             self.types, self._names, _ = glimpse(path)
             self.source = parquet(path) if source.rows is None else _some_rows(path, *source.rows)
             return
-        form = "array" if head.text.startswith("[") else "newline_delimited"
         if dialect.name == "jsonl":
-            if form == "array":
-                _refuse_rest(source)
-            else:
-                refuse_trailing_commas(path, source.name)
-        header = "true" if names is None else "false"
-        # pandas writes its index under the empty name, which SQL does not allow.
-        if names is None and dialect.delimiters == TAB:
-            _refuse_quoted_names(source, head, dialect.names(head))
-        names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
-        refuse_names(names)
-        if not names:
-            raise BadInput("no record has a key; expected columns.")
-        if odd := next((name for name in names if re.search("[\ud800-\udfff]", name)), None):
-            raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
-        kind = "JSON" if dialect.name == "jsonl" else "VARCHAR"
-        self.types = dict.fromkeys(names, kind)
-        # DuckDB takes names that differ in case alone for one; those of JSON are keys.
-        self._names = {name: name if kind == "JSON" else f"c{place}" for place, name in enumerate(names)}
-        if kind == "JSON":
-            refuse_names([name.lower() for name in names])
-        columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
-        if dialect.name == "jsonl":
-            options = f"format='{form}', records=true, columns={columns}, maximum_object_size={_LONGEST_ROW}"
-            options += ", compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
-            self.source = f"read_json({sql_text(path)}, {options})"
+            self._begin_json(path, head)
         else:
-            self._delimiter, self._skipped = dialect.delimiter(head), head.skipped + (header == "true")
-            mark = sql_text('"' if lines is None else lines.quoting(self._delimiter))
-            options = f"delim={sql_text(self._delimiter)}, header={header}, skip={head.skipped}"
-            options += f", quote={mark}, escape={mark}, auto_detect=false"
-            options += f", columns={columns}, compression='none', max_line_size={_LONGEST_ROW}"
-            self.source = f"read_csv({sql_text(path)}, {options})"
+            self._begin_text(path, head, names)
+
+    def _begin_json(self, path: Path, head: Head) -> None:
+        """Lets `source` be the rows of JSON lines, or of a list of objects."""
+        is_list = head.text.startswith("[")
+        if is_list:
+            _refuse_rest(self.content)
+        else:
+            refuse_trailing_commas(path, self.name)
+        names = _checked_names(self.dialect.names(head))
+        # DuckDB takes keys that differ in case alone for one.
+        refuse_names([name.lower() for name in names])
+        self.types, self._names = dict.fromkeys(names, "JSON"), {name: name for name in names}
+        options = f"format='{'array' if is_list else 'newline_delimited'}', records=true, columns={self._column_types('JSON')}"
+        options += f", maximum_object_size={_LONGEST_ROW}, compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
+        self.source = f"read_json({sql_text(path)}, {options})"
+
+    def _begin_text(self, path: Path, head: Head, names: Sequence[str] | None) -> None:
+        """Lets `source` be the rows of a text table."""
+        has_header = names is None
+        if has_header and self.dialect.delimiters == TAB:
+            _refuse_quoted_names(self.content, head, self.dialect.names(head))
+        names = _checked_names(names or self.dialect.names(head))
+        # DuckDB takes names that differ in case alone for one.
+        self.types, self._names = dict.fromkeys(names, "VARCHAR"), {name: f"c{place}" for place, name in enumerate(names)}
+        self._delimiter, self._skipped = self.dialect.delimiter(head), head.skipped + has_header
+        mark = sql_text('"' if self._lines is None else self._lines.quoting(self._delimiter))
+        options = f"delim={sql_text(self._delimiter)}, header={str(has_header).lower()}, skip={head.skipped}"
+        options += f", quote={mark}, escape={mark}, auto_detect=false"
+        options += f", columns={self._column_types('VARCHAR')}, compression='none', max_line_size={_LONGEST_ROW}"
+        self.source = f"read_csv({sql_text(path)}, {options})"
+
+    def _column_types(self, kind: str) -> str:
+        return "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
 
     def found(self, holds: Holds) -> list[str]:
         """The columns to choose from; of a run in a Parquet file without `score` where its first rows have none, but ranks."""

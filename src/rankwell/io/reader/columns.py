@@ -7,12 +7,13 @@ ranks where all are numbers, and grades where none is above what people or machi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.core.tables.columns import known_columns
+from rankwell.core.tables.columns import known_columns, place_of
 from rankwell.errors import BadInput, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
@@ -22,16 +23,15 @@ if TYPE_CHECKING:
     from rankwell.store import Head, Source
 
 Position = Literal["run", "judgments"]
-LARGEST_GRADE = 1e6
+_LARGEST_GRADE = 1e6
 """No scale of grades goes so far; seconds since 1970 do."""
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 SNIFFED = 300
 """Lines by which a format is recognised; others are looked at when the file is read."""
 _MOST_ROWS = 1 << 20
 _MOST_SHOWN = 3
-DELIMITERS = (b"\t", b"::", b",", b";", b"|")
+_DELIMITERS = (b"\t", b"::", b",", b";", b"|")
 """The separators of fields, besides any white space."""
-_OPTIONS: dict[Position, str] = {"run": "--columns", "judgments": "--qrels-columns"}
 
 
 def number_of(field: bytes) -> float | None:
@@ -48,20 +48,23 @@ class ColumnRoles(NamedTuple):
     number: int
     value: str
 
-    @property
-    def choice(self) -> str:
-        """The value of the option that chooses this reading."""
-        return f"query={self.query},item={self.item},{self.value}={self.number}"
+    def option(self, holds: Position) -> str:
+        """The option that chooses this reading."""
+        return option_of(holds, {"query": str(self.query), "item": str(self.item), self.value: str(self.number)})
 
     def sentence(self, fields: Sequence[bytes], holds: Position) -> str:
         """The reading of one line in words, and the option that chooses it."""
         query, item, number = (decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number))
-        return f"query {query!r}, item {item!r}, {self.value} {number} ({flag(_OPTIONS[holds], self.choice)})"
+        return f"query {query!r}, item {item!r}, {self.value} {number} ({self.option(holds)})"
 
 
-def option_of(holds: Position) -> str:
-    """The option that chooses columns, as it is written where it is read."""
-    return flag(_OPTIONS[holds])
+_SCORES_OR_RANKS = (ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank"))
+
+
+def option_of(holds: str, columns: Mapping[str, str] | None = None) -> str:
+    """The option that chooses columns, with its value where columns are given, as it is written where it is read."""
+    text = ",".join(f"{key}={name}" for key, name in (columns or {}).items())
+    return flag("--columns" if holds == "run" else "--qrels-columns", text)
 
 
 def layout_of(choice: Mapping[str, str], width: int) -> Layout:
@@ -93,7 +96,7 @@ class Evidence:
 
     def __init__(self, width: int) -> None:
         self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
-        self.rows, self._last = 0, dict[tuple[int, bytes], tuple[int, bool]]()
+        self.rows, self._sizes = 0, Counter[tuple[int, bytes]]()
         self.counting = [True] * width
         """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query so far."""
 
@@ -114,10 +117,8 @@ class Evidence:
                 column.repeats = pair in self._seen[place]
                 self._seen[place].add(pair)
             if place and self.counting[place]:
-                key = place, fields[0]
-                count = self._last.get(key, (0, True))[0] + 1
-                self._last[key] = count, True
-                self.counting[place] = column.numbers and field.isdigit() and int(field) == count
+                self._sizes[place, fields[0]] += 1
+                self.counting[place] = column.numbers and field.isdigit() and int(field) == self._sizes[place, fields[0]]
 
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the same."""
@@ -128,7 +129,7 @@ class Evidence:
 
     def _counts(self, place: int) -> bool:
         """Whether a column counts the rows of its query."""
-        return self.counting[place] and self.rows > len({query for at, query in self._last if at == place})
+        return self.counting[place] and self.rows > len({query for at, query in self._sizes if at == place})
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
         """The readings that the rows allow, the usual ones first; unusual places of items only where no other one fits."""
@@ -141,7 +142,7 @@ class Evidence:
             if not column.numbers or not self.lists_items(item) or (found and (number < item or item > 2)):
                 continue
             if holds == "judgments":
-                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= LARGEST_GRADE)
+                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= _LARGEST_GRADE)
             else:
                 found.append(ColumnRoles(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
         return found
@@ -150,24 +151,16 @@ class Evidence:
         """A sentence on a column of numbers above any grade; "" where there is none."""
         found = ((place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers)
         return next(
-            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > LARGEST_GRADE), ""
+            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > _LARGEST_GRADE), ""
         )
 
 
-def rows_of(lines: Iterable[bytes], width: int, delimiter: bytes | None = None) -> Iterator[list[bytes]]:
-    """The fields of lines, without those of another number of fields, which a reader reports."""
-    for line in lines:
-        fields = line.strip().split(delimiter)
-        if len(fields) == width:
-            yield fields
-
-
 def evidence_of(rows: Iterable[Sequence[bytes]], width: int) -> Evidence:
-    """The evidence of the first rows of a file."""
-    found = Evidence(width)
-    for fields in islice(rows, _MOST_ROWS):
-        found.add(fields)
-    return found
+    """The evidence of the first rows of a file; those of another number of fields are left to its reader."""
+    evidence = Evidence(width)
+    for fields in islice((row for row in rows if len(row) == width), _MOST_ROWS):
+        evidence.add(fields)
+    return evidence
 
 
 def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles], reason: str = "") -> NoReturn:
@@ -176,9 +169,9 @@ def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles]
     fields = line.strip().split(delimiter_of(head))
     where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
     if not readings:
-        example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").choice
+        example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").option(holds)
         what = f"{where}: {reason or 'no reading of its columns fits'}"
-        raise BadInput(f"{what}; name them in a first line, or say which they are with {flag(_OPTIONS[holds], example)}.")
+        raise BadInput(f"{what}; name them in a first line, or say which they are with {example}.")
     shown = " or as ".join(each.sentence(fields, holds) for each in readings[:_MOST_SHOWN])
     if len(readings) == 1:
         reason = reason or f"{len(fields)} columns without a header may be anything"
@@ -192,7 +185,7 @@ def delimiter_of(head: Head) -> bytes | None:
     lines = head.lines[:200]
     if len({len(line.split()) for line in lines} - {1}) == 1:
         return None
-    consistent = (each for each in DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
+    consistent = (each for each in _DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
     return next(consistent, None)
 
 
@@ -205,13 +198,15 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
     names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
-    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
-        return
     if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
+        return
+    if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
         found = evidence_of(rows, width)
         readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
+        if holds == "judgments" and width == 5 and [(each.item, each.number) for each in readings] == [(4, 5)]:
+            reason = reason or "five columns are those of a file of preferences, or any others"
         if readings or reason:
             refuse_readings(head, holds, readings, reason)
 
@@ -226,7 +221,7 @@ class Separation(NamedTuple):
 
 def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
     """The separation of the chosen columns of lines; None where there are no such columns."""
-    for delimiter in (*DELIMITERS, None):
+    for delimiter in (*_DELIMITERS, None):
         rows = [line.strip().split(delimiter) for line in head.lines[:200]]
         width = len(rows[0]) if rows else 0
         has_names = has_header(rows[0], choice) if rows else False
@@ -242,18 +237,16 @@ def separation_of(head: Head, choice: Mapping[str, str]) -> Separation | None:
 
 def _holds(rows: Sequence[Sequence[bytes]], choice: Mapping[str, str], *, has_names: bool) -> bool:
     """Whether rows have the chosen columns."""
-    if has_names:
-        names = [decode_id(field).strip('"') for field in rows[0]]
-        return all(each in names or (each.isdigit() and 0 < int(each) <= len(names)) for each in choice.values())
-    return all(each.isdigit() and 0 < int(each) <= len(rows[0]) for each in choice.values())
+    names = [decode_id(field).strip('"') for field in rows[0]] if has_names else []
+    return all(name in names or 0 < place_of(name) <= len(rows[0]) for name in choice.values())
 
 
 def has_header(first: Sequence[bytes], choice: Mapping[str, str]) -> bool:
     """Whether the first line names the chosen columns: one is chosen by its name, or has no number where there should be one."""
-    if any(not each.isdigit() for each in choice.values()):
+    if any(not place_of(name) for name in choice.values()):
         return True
     value = choice.get("score") or choice.get("rank") or choice.get("grade")
-    place = int(value) - 1 if value else len(first)
+    place = place_of(value) - 1 if value else len(first)
     names = [decode_id(field).strip('"') for field in first]
     return known_columns(names) > 1 or (place < len(first) and _NUMBER.fullmatch(first[place].strip(b'" ')) is None)
 
@@ -345,14 +338,13 @@ def settle_run(source: Source, head: Head) -> None:
     if order.kind in ("scores", "ranks"):
         return
     reason = "they rise in every query" if order.kind == "rising" else ""
-    refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")], reason)
+    refuse_readings(head, "run", _SCORES_OR_RANKS, reason)
 
 
 def settle_ranks(source: Source, head: Head) -> None:
     """Raises BadInput where the numbers of lines `query item number` do not count the lines of each query."""
-    pairs = ((query, float(number)) for query, number in pairs_of(line for _, line in source.lines()))
-    if not are_ordered(pairs):
-        refuse_readings(head, "run", [ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank")])
+    if not are_ordered((query, float(number)) for query, number in pairs_of(line for _, line in source.lines())):
+        refuse_readings(head, "run", _SCORES_OR_RANKS)
 
 
 def settle_qrels(source: Source, head: Head) -> None:
@@ -367,7 +359,7 @@ def settle_qrels(source: Source, head: Head) -> None:
         or (evidence_of(rows, 4).columns[1].repeats and all(fields[2].isdigit() for fields in rows))
     ):
         return
-    found = evidence_of(rows_of((line for _, line in source.lines()), 4), 4)
+    found = evidence_of((line.split() for _, line in source.lines()), 4)
     if not found.columns[2].numbers or (found.columns[1].repeats and not found.columns[2].has_fractions):
         return
     readings = found.readings("judgments")
@@ -379,7 +371,7 @@ def refuse_repeated(head: Head) -> None:
     """Raises BadInput where a column that repeats within a query is taken for the item, and another one may be it."""
     rows = [line.split() for line in head.lines]
     width = len(rows[0])
-    found = evidence_of((row for row in rows if len(row) == width), width)
+    found = evidence_of(rows, width)
     usual = 1 if width == 3 else 2
     readings = found.readings("judgments")
     if readings and not found.lists_items(usual):
@@ -388,7 +380,9 @@ def refuse_repeated(head: Head) -> None:
 
 def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
     """Raises BadInput for a number above any scale of grades."""
-    if len(grades) and (most := max(max(grades), -min(grades))) > LARGEST_GRADE:
-        example = flag("--qrels-columns", ColumnRoles(1, 2, 3, "grade").choice)
+    import numpy as np  # which the reader of runs does without
+
+    if (most := float(np.abs(grades).max(initial=0.0))) > _LARGEST_GRADE:
+        example = ColumnRoles(1, 2, 3, "grade").option("judgments")
         what = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
         raise BadInput(f"{what} Say which columns are query, item and grade, as in {example}.")
