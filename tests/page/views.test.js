@@ -71,6 +71,30 @@ test("clips list the keyword that fails most first", () => {
   assert.match(summary.textContent, /bus is missing in 2 of 2/);
 });
 
+test("clips say in words what a result lacks, and what it has that is excluded", () => {
+  const groups = {
+    who: {found: ["car", "other"], missing: ["bus", "without truck"]},
+    where: {found: ["without tunnel"], missing: ["other", "road", "without night", "without lights"]},
+  };
+  const reasons = ["missing:bus", "missing:other", "missing:road", "missing:without lights", "excluded:truck", "excluded:night"];
+  const shown = (state, detail) => viewOf("clips").result([0, 1, 2, 0, state, detail]);
+  const text = (state, detail) => shown(state, detail).textContent;
+
+  const view = shown("nonrelevant", {groups, reasons});
+
+  const lacks = "lacks other (where), road, without lights and bus; has night and truck, which are excluded";
+  assert.deepEqual(view.ofClass("lacking").map(node => node.textContent), [lacks]);
+  const chips = view.ofClass("keyword-chip").map(node => node.children[1].textContent);
+  assert.deepEqual(chips, ["without tunnel", "car", "other (who)"]);
+  const excluded = {groups: {who: {found: [], missing: ["without truck"]}}, reasons: ["excluded:truck"]};
+  assert.equal(text("nonrelevant", excluded), "0 of 1has truck, which is excluded");
+  const partly = {groups: {who: {found: [], missing: ["<b>"]}}, reasons: []};
+  assert.equal(text("relevant", partly), "0 of 1lacks <b>");
+  const whole = {groups: {who: {found: ["car"], missing: []}}, reasons: ["below_threshold"]};
+  assert.equal(text("relevant", whole), "1 of 1foundcarbelow the threshold");
+  assert.equal(text("unjudged", {groups, reasons: ["unannotated"]}), "not annotated");
+});
+
 test("retrieve states the time of a query, its missing exact results and what had no answer", () => {
   data.measures.push({name: "latency", label: "latency", unit: "ms", better: "lower", of: null, summary: "median"});
   data.queries.values.push([[1.5, null, null, null, null, null], [null, null, null, null, null, null]]);

@@ -85,6 +85,11 @@ def _clips_others() -> dict[str, str]:
         "lint-schema": "clips lint clips/odd.csv --schema clips/schema.json",
         "lint-strict": "clips lint clips/odd.csv --schema clips/schema.json --strict\nclips lint clips/table.csv --strict",
         "lint-groups": "clips lint clips/table.csv --groups drive",
+        "lint-queries": "clips lint clips/odd.csv --schema clips/schema.json --queries clips/queries.csv --strict\n"
+        "clips lint clips/table.csv --queries clips/queries.txt --strategy cover -f json",
+        "lint-queries-wrong": "clips lint clips/table.csv --encoder model\n"
+        "clips lint clips/table.csv --queries clips/queries.csv --strategy algorithm1\n"
+        "clips lint clips/table.csv --queries clips/queries.csv --keyword-threshold 0.5",
         "template": "clips template pictures",
         "template-file": "clips template pictures/*.png clips/ids.txt -o out.csv\nclips template clips/ids.txt -o out.csv\n"
         "clips template clips/table.csv:slice_id -o out.csv --overwrite",

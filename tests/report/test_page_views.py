@@ -72,7 +72,7 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "out"
 
 
-def test_clips_show_a_tick_or_a_cross_for_each_keyword_of_each_result(browser: Page, clips: Path) -> None:
+def test_clips_show_which_keywords_each_result_has_and_lacks(browser: Page, clips: Path) -> None:
     details = read_results(clips).details()
     query = next(
         query
@@ -85,12 +85,14 @@ def test_clips_show_a_tick_or_a_cross_for_each_keyword_of_each_result(browser: P
     def words(row: dict[str, Any], kind: str) -> set[str]:
         return {label for each in row["detail"]["groups"].values() for label in each[kind]}
 
-    for kind in ("found", "missing"):
-        chips = browser.run(
+    for kind, place in (("found", ".keyword-chip .keyword"), ("missing", ".lacking .keyword")):
+        labels = browser.run(
             "Array.from(document.querySelectorAll('.card-row'), row => "
-            f"Array.from(row.querySelectorAll('.keyword-chip.{kind}'), chip => chip.lastChild.textContent))"
+            f"Array.from(row.querySelectorAll('{place}'), label => label.textContent))"
         )
-        assert [set(each) for each in chips] == [words(row, kind) for row in rows]
+        assert [set(each) for each in labels] == [words(row, kind) for row in rows]
+    told = [text for text in browser.texts(".card-row .found-keywords") if "lacks" in text]
+    assert len(told) == sum(bool(words(row, "missing")) for row in rows)
     counts = [(len(words(row, "found")), len(words(row, "found")) + len(words(row, "missing"))) for row in rows]
     assert browser.texts(".found-keywords strong") == [f"{found} of {every}" for found, every in counts]
     lacking = {

@@ -241,3 +241,43 @@ def test_lint_heads_the_column_of_keywords_by_that_word(tmp_path: Path, capsys: 
     assert "keyword" in out.splitlines()[0]
     assert "measure" not in out.splitlines()[0]
     assert "';' or '|' inside" in out
+
+
+def test_lint_lists_texts_that_mean_nothing_and_ambiguous_ones(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "t.csv").write_text('slice_id,object_type,scene_type\na,"other, car",other\nb,car,road\n')
+    table, texts = str(tmp_path / "t.csv"), tmp_path / "q.txt"
+    texts.write_text("a car\na lorry\na lorry\nno car\n???\ncar, other\n")
+    words = ["clips", "lint", table, "--queries", str(texts), "-f", "json"]
+
+    code, out, err = run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)
+
+    found = [(row["kind"], row["label"]) for row in json.loads(out)["rows"] if row["kind"] != "two groups"]
+    assert found == [("nothing mapped", "a lorry"), ("nothing mapped", "???"), ("ambiguous", "car, other")]
+    assert (code, "5 texts: 2 × nothing mapped, 1 × ambiguous, 2 × two groups" in err) == (1, True)
+    assert "without an encoder only names and aliases are found" in err
+    texts.write_text("text\na car on the road\n")
+    code, out, err = run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, "1 text: 2 × two groups" in err, "encoder" in err) == (0, True, False)
+
+
+def test_lint_maps_texts_by_the_encoder_and_its_options(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "t.csv").write_text("slice_id,scene_type\na,nighttime\nb,motorway\n")
+    (tmp_path / "q.txt").write_text("motorways by night\nlorries\n")
+
+    def load(model: str) -> Any:
+        assert model == "letters"
+        return lambda texts: np.array([[text.count(each) + 0.01 for each in "abcdefghijklmnopqrstuvwxyz"] for text in texts])
+
+    monkeypatch.setattr("rankwell.tasks.clips.commands.clips_lint.load_keybert", load)
+    words = ["clips", "lint", str(tmp_path / "t.csv"), "--queries", str(tmp_path / "q.txt"), "-f", "json"]
+    encoder = ["--encoder", "letters"]
+
+    def unmapped(*options: str) -> list[str]:
+        _, out, _ = run(*words, *options, capsys=capsys, monkeypatch=monkeypatch)
+        return [row["label"] for row in json.loads(out)["rows"] if row["kind"] == "nothing mapped"]
+
+    assert unmapped() == ["lorries"]
+    assert unmapped(*encoder, "--strategy", "algorithm1", "--keyword-threshold", "0.1") == []
+    assert unmapped(*encoder, "--strategy", "algorithm1", "--keyword-threshold", "1") == ["motorways by night", "lorries"]
+    code, _, err = run(*words[:3], *encoder, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, "--encoder: without --queries no text is mapped" in err) == (2, True)

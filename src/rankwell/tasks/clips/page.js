@@ -12,6 +12,8 @@ import {say} from "./words.js";
 /** @typedef {{keyword: Keyword, lacks: number}} KeywordCount */
 
 const FIRST = 10;
+/** What stands before an excluded label in the details of a result. */
+const WITHOUT = "without ";
 
 /**
  * The keywords of a query as [group, label], in one order for all results.
@@ -35,13 +37,14 @@ function has(row, [group, label]) {
 }
 
 /**
- * A tick or a cross: a shape, a colour, and a name for those who see neither.
+ * A tick or a cross: a shape, a colour, and a name for those who see neither, unless the words beside it say the same.
  * @param {boolean} found
- * @param {string} name
+ * @param {string | null} name
  */
 function sign(found, name) {
-  return svg("svg", {class: `sign ${found ? "found" : "missing"}`, viewBox: "0 0 16 16", width: 14, height: 14, role: "img", "aria-label": name},
-    svg("title", null, name), svg("path", {d: found ? "M3.2 8.6l3.1 3.1 6.5-7.2" : "M4.4 4.4l7.2 7.2M11.6 4.4l-7.2 7.2"}));
+  const told = name === null ? {"aria-hidden": "true"} : {role: "img", "aria-label": name};
+  return svg("svg", {class: `sign ${found ? "found" : "missing"}`, viewBox: "0 0 16 16", width: 14, height: 14, ...told},
+    name === null ? null : svg("title", null, name), svg("path", {d: found ? "M3.2 8.6l3.1 3.1 6.5-7.2" : "M4.4 4.4l7.2 7.2M11.6 4.4l-7.2 7.2"}));
 }
 
 /** @param {RankedRow} row */
@@ -99,22 +102,59 @@ function verdict(counted, n) {
 }
 
 /**
- * Every keyword of the query, in the same order on every result, with a tick or a cross; and their number.
+ * The keywords that a result has, in the same order on every result, and their number; then in words what it lacks, and what
+ * it has that is excluded.
  * @param {RankedRow} row
  */
 function result(row) {
   const keywords = keywordsOf([row]);
-  const reasons = /** @type {string[]} */ (row[DETAIL]?.reasons ?? []).filter(reason => reason in say.reasons);
-  if (!keywords.length && !reasons.length) return null;
-  const found = keywords.filter(keyword => has(row, keyword)).length;
+  const reasons = /** @type {string[]} */ (row[DETAIL]?.reasons ?? []);
+  const remarks = reasons.filter(reason => reason in say.reasons).map(reason => el("span", {class: "chip warn"}, say.reasons[reason]));
+  if (!keywords.length && !remarks.length) return null;
+  if (!isKnown(row)) return el("div", {class: "view found-keywords"}, remarks);
+  const found = keywords.filter(keyword => has(row, keyword));
   return el("div", {class: "view found-keywords"},
-    keywords.length && isKnown(row) ? el("strong", {class: found === keywords.length ? "gain" : ""}, say.of(found, keywords.length)) : null,
-    isKnown(row) ? keywords.map(keyword => {
-      const there = has(row, keyword);
-      return el("span", {class: `chip keyword-chip ${there ? "found" : "missing"}`, title: visible(keyword[0])},
-        sign(there, there ? say.signs.found : say.signs.missing), isolated("span", null, keyword[1]));
-    }) : null,
-    reasons.map(reason => el("span", {class: "chip warn"}, say.reasons[reason])));
+    keywords.length ? el("strong", {class: found.length === keywords.length ? "gain" : ""}, say.of(found.length, keywords.length)) : null,
+    found.map(keyword => el("span", {class: "chip keyword-chip"}, sign(true, say.signs.found), el("span", null, labelled(keyword, keywords)))),
+    remarks,
+    found.length < keywords.length ? lacking(keywords, found, new Set(reasons)) : null);
+}
+
+/**
+ * "lacks urban; has car, which is excluded". Details list an excluded label as missing behind `without`, and as a reason.
+ * @param {Keyword[]} keywords
+ * @param {Keyword[]} found
+ * @param {Set<string>} reasons
+ */
+function lacking(keywords, found, reasons) {
+  const missing = keywords.filter(keyword => !found.includes(keyword));
+  /** @param {Keyword} keyword */
+  const isExcluded = ([, label]) => label.startsWith(WITHOUT) && reasons.has(`excluded:${label.slice(WITHOUT.length)}`);
+  const lacks = missing.filter(keyword => !isExcluded(keyword));
+  const excluded = missing.filter(isExcluded).map(([group, label]) => /** @type {Keyword} */ ([group, label.slice(WITHOUT.length)]));
+  return el("p", {class: "lacking"}, sign(false, null), el("span", null,
+    lacks.length ? [say.lacks, named(lacks, keywords)] : null,
+    lacks.length && excluded.length ? "; " : null,
+    excluded.length ? [say.carries, named(excluded, keywords), say.excluded(excluded.length)] : null));
+}
+
+/**
+ * "a, b and c".
+ * @param {Keyword[]} keywords
+ * @param {Keyword[]} every
+ */
+function named(keywords, every) {
+  return keywords.map((keyword, place) => [place ? (place < keywords.length - 1 ? ", " : say.and) : null, labelled(keyword, every)]);
+}
+
+/**
+ * A label, with its group where another group of the query has it as well.
+ * @param {Keyword} keyword
+ * @param {Keyword[]} every
+ */
+function labelled([group, label], every) {
+  const isTwice = every.some(([other, same]) => same === label && other !== group);
+  return [isolated("span", {class: "keyword", title: visible(group)}, label), isTwice ? [" (", isolated("span", {class: "group"}, group), ")"] : null];
 }
 
 registerView("clips", {summary, result});

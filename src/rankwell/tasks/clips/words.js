@@ -17,6 +17,11 @@ export const say = {
   inGroup: (group, label) => `${group}: ${label}`,
   /** @param {number} some @param {number} n */
   of: (some, n) => `${some} of ${n}`,
+  lacks: "lacks ",
+  carries: "has ",
+  /** @param {number} n */
+  excluded: n => pick(n, ", which is excluded", ", which are excluded"),
+  and: " and ",
   complete: "nothing is missing",
   /** @param {number} lacks @param {number} n */
   each: (lacks, n) => `each is missing in ${lacks} of ${n}`,

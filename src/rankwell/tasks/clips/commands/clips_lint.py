@@ -5,14 +5,17 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from rankwell import report
-from rankwell.errors import count_of
+from rankwell.core.options import Input
+from rankwell.errors import BadUsage, count_of
 from rankwell.report.present import FormatOption, Output
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
-from rankwell.tasks.clips.formats import read_annotations
-from rankwell.tasks.clips.options import names
+from rankwell.tasks.clips.formats import read_annotations, read_text_queries
+from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.options import MappingOptions, names
+from rankwell.tasks.clips.phrases import load_keybert
 
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
@@ -21,7 +24,10 @@ _SHOWN = 3
 
 
 class LintFinding(NamedTuple):
-    """A problem of an annotation table. group, label: empty where it is not about a label. clips: how many have it."""
+    """A problem of an annotation table or of a text query.
+
+    group, label: empty where it is not about a label; the label is also a column, a clip or a text. clips: how many have it.
+    """
 
     kind: str
     group: str
@@ -36,6 +42,8 @@ def lint(
     *,
     schema: str | None = None,
     groups: str | None = None,
+    queries: Annotated[str | None, Input()] = None,
+    mapping: MappingOptions,
     strict: bool = False,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
@@ -49,13 +57,26 @@ def lint(
         JSON file {group: [label, ...]} of the declared keywords.
     groups
         Further columns that hold keywords, separated by commas.
+    queries
+        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those that mean no keyword are listed,
+        and those with words that may mean several.
     strict
         Exit code 1 where anything is found but labels that are unused or in two groups.
     """
     table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
+    texts = _texts(queries, mapping)
     found = findings(table)
-    counts = Counter(each.kind for each in found)
     size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
+    notes: list[str] = []
+    if texts:
+        encode = None if mapping.encoder is None else load_keybert(mapping.encoder)
+        strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
+        mapper = KeywordMapper(table.vocabulary, encode=encode, strategy=strategy, threshold=threshold)
+        of_texts = text_findings(texts, mapper)
+        found, size = [*of_texts, *found], f"{size}, {count_of(len(texts), 'text')}"
+        if encode is None and any(each.kind == "nothing mapped" for each in of_texts):
+            notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+    counts = Counter(each.kind for each in found)
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
     is_read = format in ("table", "md", "latex")
     rows = [each._asdict() for each in (_for_people(found) if is_read else found)]
@@ -66,7 +87,33 @@ def lint(
     if not found and format == "json":
         text = report.render_rows([], format)
     odd = any(each.kind not in _HARMLESS for each in found)
-    return Output(text=text, notes=(f"{annotations}: {size}: {summary}",), exit_code=int(strict and odd))
+    return Output(text=text, notes=(f"{annotations}: {size}: {summary}", *notes), exit_code=int(strict and odd))
+
+
+def _texts(queries: str | None, mapping: MappingOptions) -> list[str]:
+    """The different texts of a file of queries, none without a file. Raises BadUsage for options that nothing reads."""
+    rules = {"--encoder": mapping.encoder, "--keyword-threshold": mapping.keyword_threshold, "--strategy": mapping.strategy}
+    if queries is None and (unused := [name for name, value in rules.items() if value is not None]):
+        raise BadUsage(f"{', '.join(unused)}: without --queries no text is mapped; leave it out.")
+    if mapping.keyword_threshold is not None and mapping.encoder is None:
+        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
+    return [] if queries is None else list(dict.fromkeys(each.text for each in read_text_queries(queries)))
+
+
+def text_findings(texts: Sequence[str], mapper: KeywordMapper) -> list[LintFinding]:
+    """The texts that mean no keyword, then those with ambiguous words."""
+    mapped = {text: mapper.map_text(text) if fold(text) else None for text in texts}
+    bare = "means no keyword: as a query it asks for nothing"
+    found = [
+        LintFinding("nothing mapped", "", text, 0, bare)
+        for text, each in mapped.items()
+        if each is None or not (each.mapped or each.excluded)
+    ]
+    for text, each in mapped.items():
+        if each is not None and each.ambiguous:
+            what = f"{', '.join(map(repr, each.ambiguous))} may mean several keywords, and none of them is taken"
+            found.append(LintFinding("ambiguous", "", text, 0, what))
+    return found
 
 
 def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
