@@ -365,7 +365,10 @@ def main() -> None:
         revisions.take_turns(lambda: revisions.quiet(words))
         return
     if options.against:
-        cases = [f"{command}, {case}" for case in options.cases or ["numeric", "small"] for command in OURS]
+        names = options.cases or ["numeric", "small"]
+        for name in names:
+            revision_words(OURS[0], name)  # both contenders read the files that are made here
+        cases = [f"{command}, {name}" for name in names for command in OURS]
         revisions.race(__file__, cases, options.against, options.rounds)
         return
     every = contenders(options.trec_eval, options.peers)

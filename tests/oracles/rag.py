@@ -164,6 +164,18 @@ def blank_free(text: str) -> str:
     return re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
 
 
+def stands_in(part: str, text: str) -> bool:
+    """Whether a part is in a text; of one word, not within a longer word of letters that have case, or of digits."""
+
+    def joined(left: str, right: str) -> bool:
+        return bool(left and right) and all(each.isdecimal() or each.lower() != each.upper() for each in (left, right))
+
+    places = [match.start() for match in re.finditer(f"(?={re.escape(part)})", text)]
+    return any(
+        " " in part or not (joined(text[:at][-1:], part[0]) or joined(part[-1], text[at + len(part) :][:1])) for at in places
+    )
+
+
 def in_parts(gold: str, chunks: Sequence[str]) -> bool:
     """Whether every letter of a gold text is in a chunk that stands in it."""
     letters = {at for at, letter in enumerate(gold) if letter != " "}
@@ -184,7 +196,8 @@ def ContextP(
 ) -> float:
     if similarity == "containment":
         wanted, chunks = [blank_free(gold[3]) for gold in truth], [blank_free(decode(item)[3]) for item in ranking]
-        hits = [chunk != "" and any(gold.count(chunk) + chunk.count(gold) > 0 for gold in wanted if gold) for chunk in chunks]
+        pairs = [[(chunk, gold) for gold in wanted if gold and chunk] for chunk in chunks]
+        hits = [any(stands_in(chunk, gold) or stands_in(gold, chunk) for chunk, gold in each) for each in pairs]
     else:
         least = 0.5 if threshold is None else threshold
         hits = [max(likeness(decode(item)[3], gold[3], similarity) for gold in truth) >= least for item in ranking]
@@ -205,7 +218,7 @@ def ContextR(
     if similarity == "containment":
         chunks = list(map(blank_free, texts))
         wanted = [blank_free(gold[3]) for gold in truth]
-        found = [gold != "" and (any(chunk.count(gold) for chunk in chunks) or in_parts(gold, chunks)) for gold in wanted]
+        found = [gold != "" and (any(stands_in(gold, chunk) for chunk in chunks) or in_parts(gold, chunks)) for gold in wanted]
     else:
         most = 0.5 if threshold is None else threshold
         found = [any(likeness(text, gold[3], similarity) > most for text in texts) for gold in truth]

@@ -17,8 +17,8 @@ class GradeWeights:
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
-        self._levels = np.unique(grades[grades >= 1])
         binary = [each for each in measures if each.measure.parameters.get("dcg") == "binary-log2"]
+        self._levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
         self._measures = binary if len(self._levels) > 1 else []
         self._means: dict[str, dict[str, tuple[float, float]]] = {each.label: {} for each in self._measures}
 

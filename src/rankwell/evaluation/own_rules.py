@@ -4,7 +4,6 @@ from typing import Any
 
 from rankwell.conventions import Convention
 from rankwell.core.tables import Judgments
-from rankwell.core.views.preferences import PreferenceRankings
 from rankwell.errors import count_of
 
 
@@ -20,6 +19,4 @@ def hide_own_items(judgments: Judgments) -> tuple[Judgments, list[str]]:
 
 def with_negative_grades(view: Any, convention: Convention) -> Any:
     """The view in which negative grades mean what they do under the convention. view: of any kind but sessions."""
-    if convention.negative_grades == "judged" or isinstance(view, PreferenceRankings):
-        return view
-    return view.with_unjudged_pool
+    return view if convention.negative_grades == "judged" else view.with_unjudged_pool

@@ -233,6 +233,11 @@ class PreferenceRankings:
             present=hits.present,
         )
 
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The same: a preference has no grade that could be negative."""
+        return self
+
     @cached_property
     def query_of_group(self) -> Ints:
         """(groups,) the index of each group's query."""

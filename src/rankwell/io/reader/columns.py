@@ -350,11 +350,10 @@ def settle_ranks(source: Source, head: Head) -> None:
 def settle_qrels(source: Source, head: Head) -> None:
     """Raises BadInput where lines of four fields are not certainly `query 0 item grade`."""
     rows = [fields for fields in (line.split() for line in head.lines) if len(fields) == 4]
-    if not are_numbers(rows, 2) or not are_numbers(rows, 3):
-        return
     second = {fields[1] for fields in rows}
     if (
         second <= {b"0", b"Q0"}
+        or not (are_numbers(rows, 2) and are_numbers(rows, 3))
         or (len(second) == 1 and len(rows) > 1)
         or (evidence_of(rows, 4).columns[1].repeats and all(fields[2].isdigit() for fields in rows))
     ):

@@ -16,7 +16,6 @@ from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools, Judgments, figure, tie_rule
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.aspects import AspectRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
@@ -392,4 +391,6 @@ class _RunEvaluation:
 
 
 def _has_aspects(kind: type) -> bool:
+    from rankwell.core.views.aspects import AspectRankings  # which plain measures do without
+
     return issubclass(kind, AspectRankings)
