@@ -1,7 +1,6 @@
 """Sums, means and standard deviations whose sums are rounded once, whatever the order, the number or the size of the values."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
@@ -9,11 +8,14 @@ from rankwell.core.tables import Floats
 
 _LARGEST = 2.0**960
 """Above it the extraction could overflow."""
+_UNITS = 1 << 1074
+"""Units in 1: each float64 is a whole number of them."""
 
 
 def exact_sum(values: Floats) -> float:
     """Σ values, (n,), rounded once; NaN or infinite where a value is, and infinite above the largest float64."""
-    return _rounded(_whole(values))
+    units = _units(values)
+    return float(values.sum()) if units is None else _quotient(units, _UNITS)
 
 
 def exact_mean(values: Floats, weights: Floats | None = None) -> float:
@@ -26,10 +28,12 @@ def exact_mean(values: Floats, weights: Floats | None = None) -> float:
 
 def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
     """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each is 1."""
-    whole, total = _whole(sums), Fraction(len(sums)) if sizes is None else _whole(sizes)
-    if isinstance(whole, Fraction) and isinstance(total, Fraction):
-        return _rounded(whole / total) if total else math.nan
-    return _rounded(whole) / _rounded(total) if total else math.nan
+    units, total = _units(sums), len(sums) * _UNITS if sizes is None else _units(sizes)
+    if total == 0:
+        return math.nan
+    if units is not None and total is not None:
+        return _quotient(units, total)
+    return exact_sum(sums) / (len(sums) if sizes is None else exact_sum(sizes))
 
 
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
@@ -51,15 +55,16 @@ def exact_sd(values: Floats, *, population: bool = False) -> float:
     exponent = math.frexp(float(np.abs(off).max()))[1]
     # Squares of very large or small deviations stay in range.
     off = np.ldexp(off, -exponent)
-    squares, apart = _whole(off * off), _whole(off)
-    if not isinstance(squares, Fraction) or not isinstance(apart, Fraction):
+    squares, apart = _units(off * off), _units(off)
+    if squares is None or apart is None:
         return math.nan
     # What the mean was rounded by is in every deviation.
-    return math.ldexp(math.sqrt(_rounded((squares - apart * apart / n) / freedom)), exponent)
+    variance = _quotient(n * _UNITS * squares - apart**2, n * freedom * _UNITS**2)
+    return math.ldexp(math.sqrt(variance), exponent)
 
 
-def _whole(values: Floats) -> Fraction | float:
-    """Σ values, exactly; a float where a value is NaN or infinite.
+def _units(values: Floats) -> int | None:
+    """Σ values in `_UNITS`, exactly; None where a value is NaN or infinite.
 
     The leading bits of all values, so few that no sum of them is rounded, are added up, then the next, until nothing is left.
     Source: Rump, Ogita and Oishi 2008, Accurate floating-point summation part I, algorithm 3.2.
@@ -67,24 +72,28 @@ def _whole(values: Floats) -> Fraction | float:
     rest = np.asarray(values, dtype=np.float64)
     largest = float(np.abs(rest).max(initial=0.0))
     if not math.isfinite(largest):
-        return float(rest.sum())
+        return None
     if largest > _LARGEST:
-        return sum(map(Fraction, rest.tolist()), Fraction())
+        return sum(map(_units_of, rest.tolist()))
     # All values are below `2 ** exponent`, n of them below `2 ** (exponent + bits)`.
-    whole, bits = Fraction(), math.ceil(math.log2(len(rest) + 2))
+    units, bits = 0, math.ceil(math.log2(len(rest) + 2))
     while largest:
         edge = math.ldexp(1.0, math.frexp(largest)[1] + bits)
         leading = (edge + rest) - edge
-        whole += Fraction(float(leading.sum()))
+        units += _units_of(float(leading.sum()))
         rest = rest - leading
         largest = float(np.abs(rest).max())
-    return whole
+    return units
 
 
-def _rounded(number: Fraction | float) -> float:
-    if not isinstance(number, Fraction):
-        return number
+def _units_of(number: float) -> int:
+    numerator, denominator = number.as_integer_ratio()
+    return numerator * (_UNITS // denominator)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    """The nearest float64, infinite above the largest one."""
     try:
-        return number.numerator / number.denominator
+        return numerator / denominator
     except OverflowError:
-        return math.inf if number > 0 else -math.inf
+        return math.inf if numerator > 0 else -math.inf
