@@ -55,6 +55,27 @@ CASES = [
         shows=r"RR +0\.5000",
         before="RR 0.5000, exit 0",
     ),
+    *(
+        Case(
+            f"-o {scheme}:// makes a folder of that name",
+            f"evaluate qrels a.run -m RR -o {scheme}://u:SECRA/SECRB@SECRC@host/d",
+            text_files(_FILES),
+            shows=rf"{scheme}://…@host/d: results are written to this machine; name a place here",
+            hides="SECR|Traceback",
+            before=f"a folder {scheme}:/u:SECRA/SECRB@SECRC@host/d, exit 0",
+        )
+        for scheme in ("postgresql", "ray")
+    ),
+    *(
+        Case(
+            f"{command} shows a part of a password", command, text_files(_FILES), hides="SECR|Traceback", before=f"{said}, exit 2"
+        )
+        for command, said in (
+            ("convert a.run s3://AKIA:SECRA/SECRB@SECRC@bucket", "'SECRB@SECRC@bucket' names no format"),
+            ("report 's3://b/x?sig=SECRA/SECRB@SECRC'", "SECRA/SECRB@SECRC is not a folder"),
+            ("explain s3://AKIA:SECRA/SECRB@bucket/x.run", "unknown measure 's3://AKIA:SECRA/SECRB'"),
+        )
+    ),
     Case(
         "save replaces results of other measures",
         "python: [rw.evaluate({'q': {'d': 1}}, {'r': {'q': ['d']}}, name).save('out', charts=False) for name in 'RR AP'.split()]",

@@ -33,6 +33,7 @@ from rankwell.store.places import (
     shard_files,
     sources_of,
     split_lines,
+    split_name,
     split_part,
     unchanged,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "shard_files",
     "sources_of",
     "split_lines",
+    "split_name",
     "split_part",
     "unchanged",
     "write_bytes",

@@ -324,6 +324,16 @@ def split_part(place: str | Path) -> tuple[str, str]:
     return text, ""
 
 
+def split_name(text: str) -> tuple[str, str]:
+    """The name and the place of `NAME=PLACE`; no name where there is none: an address may have the sign, and a secret behind it.
+
+    >>> split_name("bm25=s3://bucket/run?v=2"), split_name("s3://bucket/run?v=2")
+    (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
+    """
+    name, equals, place = text.partition("=")
+    return (name, place) if equals and ":/" not in name else ("", text)
+
+
 def exists(place: str | Path) -> bool:
     """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a name that is too long."""
     if (url := remote_url(place)) is not None:

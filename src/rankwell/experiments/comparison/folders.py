@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell import store
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -46,8 +47,7 @@ class Gathered(NamedTuple):
 
 def split_name(place: str) -> tuple[str, str]:
     """The name in front of a place, if any, and the place: `first=results/a`."""
-    name, equals, rest = place.partition("=")
-    return (name, rest) if equals and not Path(place).exists() else ("", place)
+    return ("", place) if Path(place).exists() else store.split_name(place)
 
 
 def from_folders(folders: Named, *, details: bool) -> Gathered:
