@@ -22,7 +22,9 @@ from rankwell.store.drafts import (
 )
 from rankwell.store.heads import Head, first_bytes
 from rankwell.store.places import (
+    DESCRIPTORS,
     STDIN,
+    STDIN_NAME,
     Source,
     decode_id,
     encode_id,
@@ -43,7 +45,9 @@ from rankwell.store.states import forget, reading
 __all__ = [
     "DRAFT_FOLDER",
     "KEEPING",
+    "DESCRIPTORS",
     "STDIN",
+    "STDIN_NAME",
     "Cache",
     "Head",
     "Source",
