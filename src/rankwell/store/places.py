@@ -235,7 +235,7 @@ class Source:
 
     def packed(self, size: int) -> bytes:
         """The first bytes as they lie on disk, compressed or not."""
-        with self._raw(begin=True) as stream:
+        with self._raw(begin=True) as stream, self._reading():
             return stream.read(size)
 
     def digest(self) -> str:
@@ -247,7 +247,7 @@ class Source:
             return self.known_digest
         import hashlib
 
-        with self._raw() as stream:
+        with self._raw() as stream, self._reading():
             found = "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
         self.refuse_changed()
         return found
