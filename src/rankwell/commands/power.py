@@ -11,7 +11,7 @@ from rankwell import report
 from rankwell.core.exact import exact_sd
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, figure
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of
+from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.experiments.comparison.folders import from_folders, split_name
 from rankwell.experiments.comparison.matrices import QuerySystemMatrix, align_values
 from rankwell.io.result_folder import read_results
@@ -80,8 +80,7 @@ def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
     pairs = [(matrix, *pair) for matrix in matrices for pair in combinations(matrix.runs, 2)]
     counted = [int(np.count_nonzero(~np.isnan(matrix.column(one) - matrix.column(other)))) for matrix, one, other in pairs]
     if max(counted) < MIN_QUERIES:
-        what = count_of(max(counted), "query counts", "queries count")
-        return f"at most {what} for two runs; power is not known from fewer than {MIN_QUERIES}."
+        return f"fewer than {MIN_QUERIES} queries count for two runs ({max(counted)} at most); power is not known from so few."
     _, one, other = pairs[counted.index(max(counted))]
     return f"no query differs between {one} and {other}, of {max(counted)}; power is not known without a difference."
 
