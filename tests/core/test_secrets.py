@@ -4,6 +4,7 @@ import json
 import random
 import re
 import string
+from itertools import product
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -192,6 +193,30 @@ COMMANDS = (
     "search {url} {url} -o out.npy",
     "evaluate qrels run --work {url} -o out",
     "convert {url} out.csv",
+    "convert run {url}",
+    "search e.npy e.npy -o {url}",
+    "evaluate qrels run -o {url}",
+    "evaluate qrels run -m {url}",
+    "evaluate qrels x={url}",
+    "explain {url}",
+    "report x={url}",
+    "report out -o {url}",
+    "compare {url} y={url}",
+    "power {url}",
+    "gate {url} --no-regression x={url}",
+    "pairs {url} x={url}",
+    "answers {url} {url}",
+    "agree {url} --reference x={url}",
+    "instances stats {url}",
+    "logs {url} --policy {url}",
+    "fuse run {url} -o out.run",
+    "fuse run run -o {url}",
+)
+ADDRESSES = (
+    "{scheme}://keykey:secsec/retret@paspas/bucket",
+    "{scheme}://keykey:secsec/retret@retret@paspas",
+    "{scheme}://bucket/x.run?sig=secsec/retret@retret",
+    "{scheme}://bucket/x.parquet?v=2&token=secsec=retret/x",
 )
 
 
@@ -201,15 +226,16 @@ def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, mo
     Path("qrels").write_text("q1 0 d1 1\n")
     Path("run").write_text("q1 Q0 d1 1 2.0 r\n")
     Path("q.jsonl").write_text('{"_id": "q1", "text": "a"}\n')
-    for scheme in ("https", "postgresql", "s3"):
-        url = f"{scheme}://keykey:secsec/retret@paspas/bucket"
+    for scheme, address in product(("https", "postgresql", "ray", "s3"), ADDRESSES):
+        url = address.format(scheme=scheme)
 
         code, shown, said = in_process([word.format(url=url) for word in command.split()])
 
-        written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()).decode("utf-8", "replace")
+        files = list(tmp_path.rglob("*"))
+        written = b"".join(path.read_bytes() for path in files if path.is_file()).decode("utf-8", "replace")
         assert code != 0
         assert code != 3
-        assert [part for part in ("secsec", "retret") if part in shown + said + written] == []
+        assert [part for part in ("secsec", "retret") if part in f"{shown} {said} {written} {files}"] == []
 
 
 def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():

@@ -50,6 +50,7 @@ FLAGGED: list[tuple[str, dict[str, Any], str]] = [
     for more, said in (
         ({"timed_out": True}, "timed_out is true"),
         ({"terminated_early": True}, "terminated_early is true"),
+        ({"is_partial": True}, "is_partial is true"),
         ({"_shards": SHARDS}, r'_shards.failed is 2; .*_shards.failures.0.reason.reason: "node 7 left"'),
         ({"_shards": LOST}, "_shards.successful is 2 and _shards.total is 3"),
         ({"_clusters": {**CLUSTERS, "skipped": 1}}, "_clusters.skipped is 1"),
@@ -65,6 +66,7 @@ FLAGGED += [
     ("solr", solr(maxHitsTerminatedEarly=True), "maxHitsTerminatedEarly is true"),
     ("solr", solr(status=500), "responseHeader.status is 500"),
     ("typesense", {"results": [{**TYPESENSE, "search_cutoff": True}]}, "results.0.search_cutoff is true"),
+    ("typesense", {"results": [TYPESENSE], "search_cutoff": True}, ": search_cutoff is true"),
     ("typesense", {"results": [{"code": 404, "error": "Not found."}]}, 'results.0.error is "Not found."'),
     ("vespa", vespa(errors=[{"code": 12, "message": "Error in search cluster"}]), "root.errors is .*Error in search cluster"),
     ("vespa", vespa(coverage={**COVERED, "full": False}), "root.coverage.full is false"),
@@ -117,6 +119,61 @@ def ask_own(folder: Path, text: str, answer: Any) -> Any:
 def test_a_file_without_conditions_has_those_of_all_presets(tmp_path: Path, answer: Any):
     with pytest.raises(EngineFailure, match="the engine flags its answer"):
         ask_own(tmp_path, "", answer)
+
+
+@pytest.mark.parametrize(
+    ("path", "flags", "said"),
+    [
+        ("hits", {"search_cutoff": True}, "search_cutoff is true"),
+        ("hits", {"degraded": True}, "degraded is true"),
+        ("hits", {"is_partial": True}, "is_partial is true"),
+        ("hits", {"status": "partial"}, 'status is "partial"'),
+        ("hits", {"status": {"total": 6, "failed": 2, "successful": 4}}, "status.failed is 2"),
+        ("hits", {"warnings": [{"code": 3, "text": "shard 2 timed out"}]}, "warnings is .*shard 2 timed out"),
+        ("hits", {"remoteErrors": {"eu": {"code": "x"}}}, "remoteErrors is .*eu"),
+        ("response.hits", {"response": {"timed_out": True}}, "response.timed_out is true"),
+        ("response.hits", {"response": {"_shards": SHARDS}}, 'response._shards.failed is 2.*: "node 7 left"'),
+        ("response.hits", {"response": {"_shards": LOST}}, "response._shards.successful is 2 and response._shards.total is 3"),
+        ("response.hits", {"is_partial": True}, ": is_partial is true"),
+        ("results.0.hits", {"results": [{"degraded": True}]}, "results.0.degraded is true"),
+    ],
+)
+def test_a_known_flag_is_found_at_the_top_and_beside_the_hits(tmp_path: Path, path: str, flags: dict[str, Any], said: str):
+    with pytest.raises(EngineFailure, match=f"the engine flags its answer{said if said[0] == ':' else f'.*{said}'}"):
+        ask_at(tmp_path, path, flags)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"degraded": False, "is_partial": False, "status": "ok", "warnings": [], "timed_out": False},
+        {"status": {"total": 6, "failed": 0, "successful": 6}, "warnings": ["the option x is deprecated"], "remoteErrors": {}},
+        {"status": 0, "warning": None, "meta": {"degraded": True}},
+    ],
+)
+def test_an_answer_that_flags_no_loss_is_read(tmp_path: Path, flags: dict[str, Any]):
+    assert ask_at(tmp_path, "hits", flags).ids == ["a"]
+
+
+def ask_at(folder: Path, path: str, flags: dict[str, Any]) -> Any:
+    hits: list[Any] = [{"id": "a"}]
+    answer: Any = {**flags}
+    if path == "hits":
+        answer["hits"] = hits
+    elif path == "response.hits":
+        answer["response"] = {**flags.get("response", {}), "hits": hits}
+    else:
+        answer["results"] = [{**flags["results"][0], "hits": hits}]
+    (folder / "own.toml").write_text(f'body = {{ q = "{{query}}" }}\nresults = {{ list = "{path}", id = "id" }}\n')
+    with ScriptedServer(lambda *_: Reply(answer)) as server:
+        session = open_engine(str(folder / "own.toml"), {"url": server.url}).session()
+        with session:
+            return session.search(EngineQuery("q", "river"), 3)
+
+
+def test_an_answer_with_the_status_of_a_part_is_a_failure(tmp_path: Path):
+    with pytest.raises(EngineFailure, match="HTTP 206 Partial Content"):
+        ask_own(tmp_path, "fail_if = []\n", Reply(HITS, status=206))
 
 
 def test_conditions_of_a_file_take_the_place_of_the_known_ones(tmp_path: Path):

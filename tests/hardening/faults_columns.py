@@ -122,6 +122,19 @@ CASES: list[Case] = [
         csv="1,a,0.5\n1,b,0.25\n2,d,0.75\n",
     ),
     _case(
+        "columns of a run as a table of a bench",
+        "bench bench.toml",
+        "columns is ['query=1', 'item=2', 'rank=3']; expected one value, exit 2",
+        codes=(0,),
+        shows=r"f +1\.0000",
+        q=_QRELS,
+        f="1 a 1\n1 b 2\n2 d 1\n2 e 2\n",
+        **{
+            "bench.toml": '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "q"\nruns = "{system}"\nmeasure = ["RR"]\n'
+            'columns = { query = 1, item = 2, rank = 3 }\n[[system]]\nname = "f"\n'
+        },
+    ),
+    _case(
         "columns of a comparison, a check and a conversion",
         "compare q f f2 --columns query=1,item=2,score=4 --qrels-columns query=1,item=2,grade=3\n"
         "check q f --columns query=1,item=2,score=4 --qrels-columns query=1,item=2,grade=3\n"

@@ -13,6 +13,13 @@ _MEASURES = "-m nDCG@10 -m AP -m R@10"
 _GRADED = text_files(
     {"qrels": "q1 0 a 3\nq1 0 b 1\nq1 0 c 1\n", "one": "q1 Q0 b 1 3 t\nq1 Q0 c 2 2 t\n", "two": "q1 Q0 a 1 3 t\nq1 Q0 x 2 2 t\n"}
 )
+_GRADED_TEN = text_files(
+    {
+        "qrels": "".join(f"q{n} 0 a 3\nq{n} 0 b 1\nq{n} 0 c 1\n" for n in range(12)),
+        "one": "".join(f"q{n} Q0 b 1 3 t\nq{n} Q0 c 2 2 t\n" for n in range(12)),
+        "two": "".join(f"q{n} Q0 a 1 3 t\nq{n} Q0 x 2 2 t\n" for n in range(12)),
+    }
+)
 _NOTHING_RELEVANT = text_files({"qrels": "1 0 a 1\n2 0 b 0\n", "run": "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n"})
 
 CASES: list[Case] = [
@@ -71,6 +78,27 @@ CASES: list[Case] = [
         codes=(0,),
         shows="ndcg@10 takes the grades 1 to 3 alike: one leads; two leads by nDCG@10",
         before="one 0.7654, two 0.4693, no word of the grades, exit 0",
+    ),
+    *(
+        Case(
+            f"binary and graded nDCG have different winners, in a {command} of folders",
+            f"evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o b\n{line}",
+            _GRADED_TEN,
+            codes=codes,
+            shows="ndcg@10 takes the grades 1 to 3 alike: (one|a) leads; two leads by nDCG@10",
+            before=f"{said}, no word of the grades, exit {codes[0]}",
+        )
+        for command, line, codes, said in (
+            ("comparison", "compare a b", (0,), "one 0.7654, two 0.4693"),
+            ("gate", "gate b --no-regression a", (1,), "two is significantly worse"),
+        )
+    ),
+    Case(
+        "a gate offers no measure by the name that its results have",
+        "evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o b\ngate b --no-regression a -m nDCG@10",
+        _GRADED_TEN,
+        shows=r"no measure 'nDCG@10' in these results; did you mean 'ndcg@10'\?",
+        before="did you mean \"nDCG(dcg='binary-log2')@10\", exit 2",
     ),
     Case(
         "MTEB's convention leaves out a query without a relevant item",

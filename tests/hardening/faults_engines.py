@@ -141,6 +141,16 @@ FLAGGED = [
         shows=_FAILED + "root.coverage.full is false",
         before=_SILENT,
     ),
+    *(
+        Case(
+            f"an answer flagged with {json.dumps(flags)}",
+            _served("own.toml --url URL"),
+            _world({"hits": [{"id": "a"}]}, {"hits": [], **flags}, search="all=hits"),
+            shows=_FAILED + next(iter(flags)),
+            before=_SILENT,
+        )
+        for flags in ({"search_cutoff": True}, {"is_partial": True}, {"degraded": True}, {"status": "partial"})
+    ),
     Case(
         "an error beside an empty list",
         _served("own.toml --url URL"),

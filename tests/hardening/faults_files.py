@@ -23,6 +23,10 @@ def _wide(folder: Path) -> None:
     text_files({**_FILES, "wide.csv": f"query,item,score,{_WIDE}\nq1,d1,1.0,{row}\n"})(folder)
 
 
+_SHELL = (
+    "import os, subprocess, sys; r = subprocess.run({0!r}, shell=True, env={{**os.environ, "
+    "'R': sys.executable + ' -m rankwell'}}, capture_output=True, text=True); print(r.stdout, r.stderr, 'exit', r.returncode)"
+)
 CASES = [
     Case(
         "evaluate -o replaces the results of another run",
@@ -54,6 +58,59 @@ CASES = [
         codes=(0,),
         shows=r"RR +0\.5000",
         before="RR 0.5000, exit 0",
+    ),
+    *(
+        Case(
+            f"-o {scheme}:// makes a folder of that name",
+            f"evaluate qrels a.run -m RR -o {scheme}://u:SECRA/SECRB@SECRC@host/d",
+            text_files(_FILES),
+            shows=rf"{scheme}://…@host/d: results are written to this machine; name a place here",
+            hides="SECR|Traceback",
+            before=f"a folder {scheme}:/u:SECRA/SECRB@SECRC@host/d, exit 0",
+        )
+        for scheme in ("postgresql", "ray")
+    ),
+    *(
+        Case(
+            f"{command} shows a part of a password", command, text_files(_FILES), hides="SECR|Traceback", before=f"{said}, exit 2"
+        )
+        for command, said in (
+            ("convert a.run s3://AKIA:SECRA/SECRB@SECRC@bucket", "'SECRB@SECRC@bucket' names no format"),
+            ("report 's3://b/x?sig=SECRA/SECRB@SECRC'", "SECRA/SECRB@SECRC is not a folder"),
+            ("explain s3://AKIA:SECRA/SECRB@bucket/x.run", "unknown measure 's3://AKIA:SECRA/SECRB'"),
+        )
+    ),
+    Case(
+        "results of another run on standard input are replaced",
+        "\n".join(f"python: {_SHELL.format(f'$R evaluate qrels - -m RR -o out < {run}')}" for run in ("a.run", "a.run", "b.run")),
+        text_files(_FILES),
+        codes=(0,),
+        shows=r"out holds other results \(input stdin: sha256:\w+ there, sha256:\w+ now\)[\s\S]*exit 2",
+        before="the values of a.run were gone, exit 0",
+    ),
+    Case(
+        "results of other objects are replaced",
+        "python: [rw.evaluate({'q': {'d': 1}}, {'q': r}, 'RR').save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
+        shows=r"out holds results of other objects \(per_query\.parquet has other values\).*pass overwrite=True",
+        before="the values of the first were gone, exit 0",
+    ),
+    Case(
+        "a report goes when the same command gives the same results",
+        "evaluate qrels a.run -m RR -o out\nreport out\nevaluate qrels a.run -m RR -o out",
+        text_files(_FILES),
+        codes=(0,),
+        holds=("out/report.html",),
+        hides="removed|Traceback",
+        before="report.html was gone without a word, exit 0",
+    ),
+    Case(
+        "a report of earlier results goes without a word",
+        "evaluate qrels a.run -m RR -o out\nreport out\npython: import shutil; shutil.copy('b.run', 'a.run')\n"
+        f"python: {_SHELL.format('$R evaluate qrels a.run -m RR -o out')}",
+        text_files(_FILES),
+        codes=(0,),
+        shows=r"report\.html showed the earlier results, and is removed; `rankwell report` writes it again",
+        before="report.html was gone without a word, exit 0",
     ),
     Case(
         "save replaces results of other measures",

@@ -59,6 +59,15 @@ MASKS = [
         shows=r"the matrix of scores is masked in row 0, column 0 \(from 0\)",
         before="(0.0, 100.0, 100.0, 4.0, 4.0) of 3 items",
     ),
+    *(
+        Case(
+            f"a score of a run that is {said}",
+            f"python: rw.evaluate({{'1': {{'a': 1}}}}, {{'1': {{'a': {score}, 'b': 1.0}}}})",
+            shows=f"query '1', item 'a': the score is {said}; scores are finite numbers",
+            before=f"query 'a' has {said}, exit 2",
+        )
+        for score, said in (("np.ma.masked", "masked"), ("None", "None"))
+    ),
     Case(
         "a masked component of a vector",
         "python: rw.search(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > 0), k=1)",

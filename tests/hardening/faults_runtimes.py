@@ -56,6 +56,13 @@ CASES: list[Case] = [
         shows=r"http://\[::1: nothing is read from the web",
         before="http:/[::1: no such file, exit 2",
     ),
+    Case(
+        "a run in a bucket with the name of a server",
+        "evaluate qrels 's3://[::1/x'",
+        _WRITE,
+        shows=r"s3://\[::1 is the address of a server, not the name of a bucket; expected s3://BUCKET/NAME",
+        before="an address of s3:// has a user or a query, exit 2",
+    ),
 ]
 if sys.platform == "linux":
     CASES.extend(
@@ -73,6 +80,12 @@ if sys.platform == "linux":
                 "a file that the system does not read",
                 "evaluate qrels /proc/self/mem",
                 _WRITE,
+                shows=r"rankwell: /proc/self/mem cannot be read \(Input/output error\)",
+                before="output: Input/output error, exit 2",
+            ),
+            Case(
+                "a matrix that the system does not read",
+                "captions /proc/self/mem",
                 shows=r"rankwell: /proc/self/mem cannot be read \(Input/output error\)",
                 before="output: Input/output error, exit 2",
             ),

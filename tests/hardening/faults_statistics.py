@@ -65,6 +65,14 @@ CASES: list[Case] = [
         before="0.3333 [0.3333, 0.3333] without a word, exit 0",
     ),
     Case(
+        "power of runs that are equal",
+        "evaluate qrels a b -m RR -o out\npower out",
+        _ranked(a=[2] * 12, b=[2] * 12),
+        codes=(4,),
+        shows="no query differs between a and b, of 12; power is not known without a difference",
+        before="fewer than 10 queries count for two runs, exit 4",
+    ),
+    Case(
         "an interval without a width, of equal differences",
         "compare qrels a b -m RR",
         _ranked(a=[2] * 12, b=[1] * 12),

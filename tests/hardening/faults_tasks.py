@@ -49,7 +49,15 @@ CAPTIONS = [
         codes=(0,),
         shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a hit in R@5",
         before="R@5 50.00, exit 0",
-    )
+    ),
+    Case(
+        "queries of which none has a positive have no ranks, unlike in eval_q2m",
+        "captions scores.csv --positives p.json --direction t2v -k 1,5 -c hgr",
+        text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[], []]"}),
+        codes=(0,),
+        shows=r"R@1 +Success@1 +t2v +percent +0\.00[\s\S]*R@5 +Success@5 +t2v +percent +100\.00[\s\S]*none of the queries has a",
+        before="exit 4",
+    ),
 ]
 _ROADS = {
     "clips.csv": "slice_id,scene_type,object_type\na,highway,large vehicle\nb,highway,car\n",

@@ -46,7 +46,7 @@ class GateOptions:
         The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
         single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
         compare, lies wholly on the worse side of 0. With few queries a worse run may pass: the test has little power. Times of
-        queries are compared only where --measure names them.
+        queries are compared only where --measure names them (-m latency).
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).

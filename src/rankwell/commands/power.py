@@ -69,10 +69,20 @@ def power(
         if (row := _row(matrix, (later, earlier), (difference, level, power, seed), plain=format == "table")) is not None
     ]
     if not rows:
-        raise NothingToEvaluate(f"fewer than {MIN_QUERIES} queries count for two runs; power is not known from so few.")
+        raise NothingToEvaluate(_nothing_known(directed))
     rule = f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
     text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
     return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
+
+
+def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
+    """Why no pair of runs has a forecast: so few queries count for both, or none of them differs."""
+    pairs = [(matrix, *pair) for matrix in matrices for pair in combinations(matrix.runs, 2)]
+    counted = [int(np.count_nonzero(~np.isnan(matrix.column(one) - matrix.column(other)))) for matrix, one, other in pairs]
+    if max(counted) < MIN_QUERIES:
+        return f"fewer than {MIN_QUERIES} queries count for two runs ({max(counted)} at most); power is not known from so few."
+    _, one, other = pairs[counted.index(max(counted))]
+    return f"no query differs between {one} and {other}, of {max(counted)}; power is not known without a difference."
 
 
 def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMatrix], list[str]]:

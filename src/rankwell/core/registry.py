@@ -214,7 +214,8 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
 
 def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     match = re.fullmatch(_TEXT, text.strip())
-    if match is None:
+    # An address, which a user put in the wrong place, may have a password, and is not taken apart.
+    if match is None or "://" in text:
         raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
     own = (match["name"], "", match["inner"], match["at"], text)
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}

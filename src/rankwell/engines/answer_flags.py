@@ -3,7 +3,7 @@
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from rankwell.engines import EngineFailure
@@ -23,7 +23,10 @@ class _Path(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """A condition on a part of an answer. compare: by its name; None where the part is to be neither false, 0 nor empty."""
+    """A condition on a part of an answer.
+
+    compare: by its name, or `says` for words of a loss anywhere in the part; None where it is to be neither false, 0 nor empty.
+    """
 
     path: str
     compare: str | None = None
@@ -39,6 +42,38 @@ class FailureRules(NamedTuple):
 
 ALWAYS = FailureRules((Flag("error"), Flag("errors")), ("message",))
 """The rules for every answer, whatever a file says."""
+
+# Deprecations and hints are warnings, too, so that the words decide.
+_LOSS = re.compile(
+    r"(?i)partial|degraded|incomplete|timed[ _-]?out|cut[ _-]?off|(?:terminated|ended)[ _-]early|truncated|unavailable|failed"
+)
+_COMMON = FailureRules(
+    (
+        *(Flag(path) for path in ("timed_out", "timedOut", "terminated_early", "search_cutoff", "partial", "is_partial")),
+        *(Flag(path) for path in ("isPartial", "partial_results", "partialResults", "degraded", "remoteErrors", "status.errors")),
+        Flag("status.failed", ">", 0),
+        *(Flag(path, "says") for path in ("status", "warning", "warnings")),
+    ),
+    (),
+)
+"""Flags that engines set at the top of an answer, or beside their hits."""
+
+
+def known_rules(presets: FailureRules, hits: str) -> FailureRules:
+    """The rules of a file that has none: flags that are common, and those of all presets, each at the top of the answer and in
+    every part that holds the hits, as below `response` of an asynchronous search. hits: the path of their list."""
+    keys = hits.split(".")[:-1]
+    above = ["", *(".".join(keys[: end + 1]) + "." for end in range(len(keys)))]
+    flags = dict.fromkeys((*presets.flags, *_COMMON.flags))
+    return FailureRules(
+        [*dict.fromkeys(_below(place, flag) for place in above for flag in flags)],
+        [*dict.fromkeys(place + path for place in above for path in presets.reasons)],
+    )
+
+
+def _below(place: str, flag: Flag) -> Flag:
+    other = _Path(place + flag.value.path) if isinstance(flag.value, _Path) else flag.value
+    return flag._replace(path=place + flag.path, value=other)
 
 
 def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
@@ -94,6 +129,8 @@ def _said(answer: Any, flag: Flag) -> str:
     said = f"{flag.path} is {_text(value)}"
     if flag.compare is None:
         return said
+    if flag.compare == "says":
+        return said if any(map(_LOSS.search, _texts(value))) else ""
     other = flag.value
     if isinstance(other, _Path):
         other = _part(answer, other.path)
@@ -107,6 +144,15 @@ def _said(answer: Any, flag: Flag) -> str:
     if not (_is_number(value) and _is_number(other)):
         raise EngineFailure("malformed", f"fail_if compares numbers with {flag.compare}, but {said}.")
     return said if _COMPARISONS[flag.compare](value, other) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, without keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, Mapping)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
 
 
 def _is_number(value: Any) -> bool:

@@ -4,6 +4,7 @@ import json
 import select
 import time
 import zlib
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -63,7 +64,7 @@ class HttpClient:
         return answer
 
     def send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> bytes:
-        """The body of an answer. Raises EngineFailure for any status but 200 to 299, and for an answer that is late or cut."""
+        """The body of an answer. Raises EngineFailure for 206 (partial), any status but 200 to 299, and an answer late or cut."""
         deadline = time.monotonic() + self._timeout
         try:
             self._reopen_if_closed()
@@ -82,7 +83,7 @@ class HttpClient:
                 raise EngineFailure("timeout", f"no answer within {self._timeout:g} s.") from error
             raise
         encoding = response.getheader("Content-Encoding", "")
-        if 200 <= response.status < 300:
+        if 200 <= response.status < 300 and response.status != HTTPStatus.PARTIAL_CONTENT:
             return _decoded(answer, encoding)
         try:
             text = " ".join(_decoded(answer, encoding)[:300].decode("utf-8", "replace").split())

@@ -26,7 +26,7 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.engines.answer_flags import ABSENT, FailureRules, part_at, read_rules, refuse_flagged
+from rankwell.engines.answer_flags import ABSENT, FailureRules, known_rules, part_at, read_rules, refuse_flagged
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
@@ -46,6 +46,7 @@ _RESULT_KEYS: Mapping[str, type] = {
     "list": str, "id": str, "score": str, "ids": str, "scores": str, "distance": bool, "optional": bool
 }  # fmt: skip
 _TYPE_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table"}
+_RULES = (("fail_if", "flags"), ("fail_reason", "reasons"))
 _METHODS = ("GET", "POST", "PUT")
 
 
@@ -91,13 +92,11 @@ def _refuse_odd(name: str, before: str, table: Mapping[str, Any], known: Mapping
 
 
 @cache
-def _known_rules() -> tuple[list[str], list[str]]:
-    """All of `fail_if` and `fail_reason` in the presets: for files without these keys, whose server may be one of theirs."""
-    tables = [read_toml(Source(_preset_file(name)))[1] for name in presets()]
-    flags, reasons = (
-        [*dict.fromkeys(text for each in tables for text in each.get(key, ()))] for key in ("fail_if", "fail_reason")
-    )
-    return flags, reasons
+def _preset_rules() -> FailureRules:
+    """All rules of the presets: for files without their own, whose server may be one of theirs."""
+    tables = [(name, read_toml(Source(_preset_file(name)))[1]) for name in presets()]
+    rules = [read_rules(each.get("fail_if", []), each.get("fail_reason", []), name) for name, each in tables]
+    return FailureRules([flag for each in rules for flag in each.flags], [path for each in rules for path in each.reasons])
 
 
 def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> EngineFamily:
@@ -214,9 +213,11 @@ def _method(request: Mapping[str, Any]) -> Any:
 
 
 def _rules(name: str, request: Mapping[str, Any]) -> FailureRules:
-    """The rules of a request, by default those of all presets. Raises BadInput."""
-    flags, reasons = _known_rules()
-    return read_rules(request.get("fail_if", flags), request.get("fail_reason", reasons), name)
+    """The rules of a request, by default the known ones. Raises BadInput."""
+    results = request["results"]
+    known = known_rules(_preset_rules(), results.get("list") or results["ids"])
+    own = read_rules(request.get("fail_if", []), request.get("fail_reason", []), name)
+    return FailureRules(*(getattr(own if key in request else known, part) for key, part in _RULES))
 
 
 class _HttpSession(Session):

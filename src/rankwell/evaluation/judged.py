@@ -266,13 +266,17 @@ def _stem(place: str | Path) -> str:
     return part if part and path.lower().endswith(_PARQUET) else Source(path).stem
 
 
+_HOLDERS = (Mapping, list, tuple, set, frozenset, np.ndarray)
+
+
 def _is_run(runs: Mapping[str, Any]) -> bool:
     """Whether a mapping is one run (query -> item -> score, or query -> list) rather than runs by name."""
-    if not all(isinstance(inner, (Mapping, list, tuple, set, frozenset, np.ndarray)) for inner in runs.values()):
+    if not all(isinstance(inner, _HOLDERS) for inner in runs.values()):
         return False
     scored = [inner for inner in runs.values() if isinstance(inner, Mapping)]
     values = [value for inner in scored for value in itertools.islice(inner.values(), 1)]
-    return all(isinstance(value, (int, float, np.number)) for value in values)
+    # Anything but a score, or a masked one, which is an array without axes, is refused by the name of its query.
+    return all(not isinstance(value, _HOLDERS) or value is np.ma.masked for value in values)
 
 
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:

@@ -14,7 +14,7 @@ from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind
 from rankwell.io.reader.columns import option_of, refuse_columns, separation_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.io.reader.lists import NumberedLists
-from rankwell.store import Head, Source, line_starts, naming, split_part
+from rankwell.store import Head, Source, line_starts, naming, refuse_blocked, split_part
 from rankwell.store.data_sets import is_data_set_id
 
 Place = str | Path
@@ -228,6 +228,7 @@ def written_format(path: Place, holds: Holds, name: str | None = None, *, also: 
         if plain.endswith(entry.suffixes) if name is None else name == entry.name:
             return entry
     known = "; ".join([*(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able), *filter(None, [also])])
+    refuse_blocked(Path(path))
     raise UnknownName(f"{Path(path).name if name is None else name!r} names no format that can be written; known are {known}.")
 
 

@@ -256,6 +256,8 @@ def _rules(folder: Path, manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any]
         for number in _checked(_checked(row, dict, path, where).get("mean_ranks"), dict, path, where).values():
             _checked(number, _NUMBER, path, where)
     version = _checked(manifest.get("schema_version", 1), int, path, "schema_version")
+    for label, own in (rules.get("grade_weights") or {}).items():
+        _check_weights(own, path, f"rules.grade_weights[{label!r}]")
     counts = rules.get("counts") or {}
     for run, own in counts.items():
         where = f"rules.counts[{run!r}]"
@@ -268,8 +270,22 @@ def _rules(folder: Path, manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any]
     return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
 
 
+def _check_weights(own: Any, path: Path, where: str) -> None:
+    """Raises BadInput for anything but grades, a measure with its unit, and two means of each run."""
+    _checked(own, dict, path, where)
+    for name in ("by", "unit"):
+        _checked(own.get(name), str, path, f"{where}.{name}")
+    pairs = {"grades": own.get("grades"), **_checked(own.get("means"), dict, path, f"{where}.means")}
+    for name, pair in pairs.items():
+        if len(_checked(pair, list, path, f"{where}.{name}")) != 2:
+            raise BadInput(f"{path}: {where}.{name} is {shown(pair)}; expected two numbers. Run the command again that wrote it.")
+        for number in pair:
+            _checked(number, _NUMBER, path, f"{where}.{name}")
+
+
 _NUMBER = (int, float)
-_RULES: dict[str, Any] = {"counts": dict, "measures": dict, "level": _NUMBER, "mean_ranks": (list, type(None))}
+_TABLES: dict[str, Any] = dict.fromkeys(("counts", "measures", "grade_weights"), dict)
+_RULES: dict[str, Any] = {**_TABLES, "level": _NUMBER, "mean_ranks": (list, type(None))}
 _KINDS: dict[Any, str] = {str: "a string", int: "an integer", _NUMBER: "a finite number", dict: "an object", list: "a list"}
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -12,11 +13,22 @@ from typing import Any, NamedTuple
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.options import may_overwrite, overwriting
-from rankwell.errors import BadInput, BadUsage, flag, printable
+from rankwell.errors import BadInput, BadUsage, RankwellWarning, flag, printable
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
-from rankwell.store import DRAFT_FOLDER, Source, drafted, forget, refuse_blocked, replacing, write_bytes, write_text
+from rankwell.store import (
+    DESCRIPTORS,
+    DRAFT_FOLDER,
+    STDIN_NAME,
+    Source,
+    drafted,
+    forget,
+    refuse_blocked,
+    replacing,
+    write_bytes,
+    write_text,
+)
 
 _PATIENCE = 30.0
 """Seconds to wait for another process that is writing a folder, which takes one or two."""
@@ -28,6 +40,10 @@ _OWN = re.compile(
     r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
 )
 """The names of files that rankwell writes into folders of results; it removes no others."""
+
+
+_PAGE = re.compile(r"[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js")
+_VALUES = ("per_query.parquet", "details.parquet")
 
 
 class _Earlier(NamedTuple):
@@ -136,10 +152,12 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
     Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their place that another program wrote.
     """
     earlier, draft = _OPEN[directory.resolve()], directory / DRAFT_FOLDER
-    if earlier.result is not None and not may_overwrite():
-        refuse_other_result(directory, earlier.result, plain(manifest))
     names = {path.relative_to(draft).as_posix(): path for path in paths}
     written = dict(zip(names, in_threads(digest_of, list(names.values())), strict=True))
+    if earlier.result is not None and not may_overwrite():
+        refuse_other_result(directory, earlier.result, plain(manifest))
+        _refuse_other_objects(directory, earlier, plain(manifest), written)
+    _keep_pages(directory, earlier.files, names, written)
     targets = {name: directory / name for name in names}
     for name, target in targets.items():
         refuse_blocked(target)
@@ -154,10 +172,39 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
         else:
             names[name].replace(target)
         forget(target)
-    _remove(directory, {name: digest for name, digest in earlier.files.items() if name not in names})
+    _remove(directory, {name: digest for name, digest in earlier.files.items() if name not in written})
     write_manifest(directory, manifest, written)
     _OPEN[directory.resolve()] = _Earlier(written)
     return [*targets.values(), directory / MANIFEST]
+
+
+def _keep_pages(directory: Path, before: Mapping[str, str], names: Iterable[str], written: dict[str, str]) -> None:
+    """Adds the pages of the earlier result to what is written, where they show what is written again; else warns of their end."""
+    pages = {name: digest for name, digest in before.items() if _PAGE.fullmatch(name) and name not in names}
+    if all(before.get(name) == digest for name, digest in written.items()):
+        written |= pages
+    elif shown := [name for name in pages if "/" not in name]:
+        what = f"{directory / shown[0]} showed the earlier results, and is removed; `rankwell report` writes it again"
+        warnings.warn(what, RankwellWarning, stacklevel=2)
+
+
+def _refuse_other_objects(directory: Path, earlier: _Earlier, manifest: Mapping[str, Any], written: Mapping[str, str]) -> None:
+    """Raises BadUsage where inputs that have no place, the objects of Python, give other values than those in a folder.
+
+    Where the manifest states all inputs, or what it states has changed, the same command has other values of its own.
+    """
+    before = earlier.result or {}
+    inputs, rules = _digests(manifest), manifest.get("rules") or {}
+    kind = manifest.get("protocol", "runs")
+    # A server's times are never the same.
+    is_known = (
+        {"judgments", *(rules.get("counts") or {})} <= inputs.keys() if kind == "runs" else bool(inputs) or kind == "retrieve"
+    )
+    is_same = inputs == _digests(before) and rules.get("version") == (before.get("rules") or {}).get("version")
+    other = [name for name, digest in written.items() if name in _VALUES and earlier.files.get(name, digest) != digest]
+    if other and is_same and not is_known:
+        what = f"{directory} holds results of other objects ({other[0]} has other values)"
+        raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
 
 
 def _finished(directory: Path) -> Mapping[str, Any] | None:
@@ -181,7 +228,7 @@ def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mappi
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     """The part that the same command writes again, whatever its inputs hold: their places, runs, measures and settings."""
     rules: Mapping[str, Any] = manifest.get("rules") or {}
-    files = {f"input {name}": _place(each.get("file", "")) for name, each in _inputs(manifest).items()}
+    files = {f"input {name}": _place(each) for name, each in _inputs(manifest).items()}
     named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
     names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
     settings = {name: str(each) for name, each in rules.items() if name != "version" and isinstance(each, str | int | float)}
@@ -202,7 +249,11 @@ def _shown(name: str, value: str) -> str:
     return printable(os.path.relpath(value) if is_here else value)[:80]
 
 
-def _place(name: str) -> str:
+def _place(recorded: Mapping[str, Any]) -> str:
+    """The place of an input; of one that is gone once it has been read, its digest."""
+    name = recorded.get("file", "")
+    if name == STDIN_NAME or name.startswith(DESCRIPTORS):
+        return recorded.get("digest", "")
     return name if "://" in name else os.path.abspath(name)  # noqa: PTH100 - a link is the place that was named
 
 

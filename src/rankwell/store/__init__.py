@@ -22,7 +22,9 @@ from rankwell.store.drafts import (
 )
 from rankwell.store.heads import Head, first_bytes
 from rankwell.store.places import (
+    DESCRIPTORS,
     STDIN,
+    STDIN_NAME,
     Source,
     decode_id,
     encode_id,
@@ -33,6 +35,7 @@ from rankwell.store.places import (
     shard_files,
     sources_of,
     split_lines,
+    split_name,
     split_part,
     unchanged,
 )
@@ -42,7 +45,9 @@ from rankwell.store.states import forget, reading
 __all__ = [
     "DRAFT_FOLDER",
     "KEEPING",
+    "DESCRIPTORS",
     "STDIN",
+    "STDIN_NAME",
     "Cache",
     "Head",
     "Source",
@@ -73,6 +78,7 @@ __all__ = [
     "shard_files",
     "sources_of",
     "split_lines",
+    "split_name",
     "split_part",
     "unchanged",
     "write_bytes",

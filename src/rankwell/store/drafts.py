@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
 _REMOTE = ("s3:", "gs:", "az:", "hf:", "http:", "https:")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+"""The first part of an address as a path; a single letter would be a drive."""
 DRAFT_FOLDER = ".rankwell-draft"
 """The name of the folder, inside that of a result, to which its files are written first."""
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL)
@@ -134,7 +136,8 @@ def refuse_file_name(folder: Path) -> None:
 
 def refuse_blocked(path: Path, *, folder: bool = False) -> None:
     """Raises BadUsage where no file (or `folder`) can be made at a path: it is remote, or something else is in the way."""
-    if path.parts[:1] and path.parts[0] in _REMOTE:
+    first = path.parts[0] if path.parts else ""
+    if first in _REMOTE or (len(path.parts) > 1 and _SCHEME.fullmatch(first) and not Path(first).is_dir()):
         url = f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
         raise BadUsage(f"{url}: results are written to this machine; name a place here, and copy it there.")
     if path.is_dir() and not folder:

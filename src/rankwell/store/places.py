@@ -21,6 +21,8 @@ _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
+STDIN_NAME = "standard input"
+"""Its name in messages and manifests."""
 
 _MOST_PIPED = 1 << 32
 _SMALL = 1 << 20
@@ -31,7 +33,8 @@ _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".
 _BESIDE = (".ids.txt", ".ids.json")
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
-_DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
+DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
+"""Beginnings of the names of pipes, such as a shell's `<(…)`."""
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
 _PIPED: dict[str, bytes] = {}
@@ -98,7 +101,7 @@ class Source:
         if not str(place):
             raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
-        self.name = "standard input" if is_stdin else str(place)
+        self.name = STDIN_NAME if is_stdin else str(place)
         self._piped, self.stem = b"", "stdin"
         if not is_stdin and (url := remote_url(place)) is not None:
             self.name, self.stem, self._url = url, _stem(url.rpartition("/")[2]), url
@@ -232,7 +235,7 @@ class Source:
 
     def packed(self, size: int) -> bytes:
         """The first bytes as they lie on disk, compressed or not."""
-        with self._raw(begin=True) as stream:
+        with self._raw(begin=True) as stream, self._reading():
             return stream.read(size)
 
     def digest(self) -> str:
@@ -244,7 +247,7 @@ class Source:
             return self.known_digest
         import hashlib
 
-        with self._raw() as stream:
+        with self._raw() as stream, self._reading():
             found = "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
         self.refuse_changed()
         return found
@@ -281,7 +284,7 @@ def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
         raise BadInput(f"{name}: no such file ({getattr(error, 'strerror', None) or error}).") from error
     if stat.S_ISDIR(mode):
         raise BadInput(f"{path} is a folder; name a file.")
-    is_pipe = pipes and stat.S_ISFIFO(mode) and str(path).startswith(_DESCRIPTORS)
+    is_pipe = pipes and stat.S_ISFIFO(mode) and str(path).startswith(DESCRIPTORS)
     if not is_pipe and not stat.S_ISREG(mode):
         kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
         raise BadInput(f"{path} is {kind}; name a regular file, or write - and send the content to standard input.")
@@ -324,6 +327,16 @@ def split_part(place: str | Path) -> tuple[str, str]:
     return text, ""
 
 
+def split_name(text: str) -> tuple[str, str]:
+    """The name and the place of `NAME=PLACE`; no name where there is none: an address may have the sign, and a secret behind it.
+
+    >>> split_name("bm25=s3://bucket/run?v=2"), split_name("s3://bucket/run?v=2")
+    (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
+    """
+    name, equals, place = text.partition("=")
+    return (name, place) if equals and ":/" not in name else ("", text)
+
+
 def exists(place: str | Path) -> bool:
     """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a name that is too long."""
     if (url := remote_url(place)) is not None:
@@ -339,7 +352,7 @@ def file_states(*places: str | Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
-    """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or its shards; no standard input.
+    """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or its shards.
 
     A second file of a name that is taken, such as a run called `positives`, has the name with a number behind it.
     """
@@ -350,7 +363,7 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
             found |= {f"{name}/{each.rpartition('/')[2]}": Source(each) for each in shards}
             continue
         path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
-        if (exists(path) and (remote_url(path) or Path(path).is_file())) or path in _PIPED.keys() - STDIN:
+        if (exists(path) and (remote_url(path) or Path(path).is_file())) or path in _PIPED or (path in STDIN and "-" in _PIPED):
             found[name if name not in found else f"{name} {len(found)}"] = Source(path)
     return found
 

@@ -80,6 +80,10 @@ def service_of(url: str) -> tuple[Service, str]:
     """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one, MissingExtra without a library."""
     scheme, _, rest = url.partition("://")
     bucket, _, key = rest.partition("/")
+    if scheme != "hf" and re.search(r"[\[\]]|:\d*$", bucket) and "@" not in url and "?" not in rest:
+        raise BadUsage(
+            f"{scheme}://{bucket} is the address of a server, not the name of a bucket; expected {scheme}://BUCKET/NAME."
+        )
     if re.match(CREDENTIALS, url) or (scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in rest)):
         raise BadUsage(f"an address of {scheme}:// has a user or a query; credentials come from the environment, leave them out.")
     if scheme == "hf":

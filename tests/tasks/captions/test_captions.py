@@ -107,7 +107,18 @@ def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_s
     with pytest.raises(BadInput, match="query '1' has no positive"):
         captions(scores, lists, direction="t2v", no_relevant="error")
     with pytest.raises(NothingToEvaluate, match="none of the 2 queries has a positive"):
-        captions(scores, [[], []])
+        captions(scores, [[], []], no_relevant="skip")
+    with pytest.raises(NothingToEvaluate, match="none of the 2 queries has a positive"):
+        captions(scores, [[], []], convention="clip4clip-multi")
+
+
+def test_queries_of_which_none_has_a_positive_have_the_ranks_of_the_source_with_a_note():
+    scores = np.ones((2, 8))
+
+    result = captions(scores, [[], []], direction="t2v", convention="hgr")
+
+    assert tuple(means(result, "t2v")) == eval_q2m(scores, [[], []]) == (0.0, 0.0, 100.0, 9.0, 9.0)
+    assert any("none of the queries has a positive, so that each has the rank 9" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
 from rankwell.core.tables.arrays import refuse_masked
 from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, kind_of
-from rankwell.store import decode_id, encode_id, exists, split_part
+from rankwell.store import decode_id, encode_id, exists, split_name, split_part
 
 Matrix = NDArray[Any]
 Vectors = NDArray[Any]
@@ -120,8 +120,8 @@ def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **
     for name, thing in things:
         path, part = None, ""
         if isinstance(thing, (str, Path)):
-            text, equals, rest = str(thing).partition("=")
-            if equals and not name and not exists(split_part(thing)[0]):
+            text, rest = split_name(str(thing))
+            if text and not name and not exists(split_part(thing)[0]):
                 name, thing = text, rest
             path, part = split_part(thing)
         places.append(Place(name, None if path is None else Path(path), part))

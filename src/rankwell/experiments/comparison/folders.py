@@ -7,9 +7,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell import store
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.grade_weights import joined_weights, notes_on_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.experiments.comparison import Origin
 from rankwell.io.result_folder import DETAILS, SUMMARY, ResultFolder, read_summary
@@ -46,8 +48,7 @@ class Gathered(NamedTuple):
 
 def split_name(place: str) -> tuple[str, str]:
     """The name in front of a place, if any, and the place: `first=results/a`."""
-    name, equals, rest = place.partition("=")
-    return (name, rest) if equals and not Path(place).exists() else ("", place)
+    return ("", place) if Path(place).exists() else store.split_name(place)
 
 
 def from_folders(folders: Named, *, details: bool) -> Gathered:
@@ -74,6 +75,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
     protocols = {folder.protocol for _, folder in folders}
     protocol = protocols.pop() if len(protocols) == 1 else "runs"
     notes += _on_whole_figures(folders, protocol)
+    notes += notes_on_weights(joined_weights([each.rules.get("grade_weights") or {} for _, each in folders], names))
     origin = Origin(
         rules=_shared_rules(folders, names),
         notes=notes,

@@ -216,9 +216,14 @@ def _selected(matrices: Sequence[QuerySystemMatrix], names: Sequence[str]) -> li
         spellings = {name, exact_name(name)}
         found = [matrix for matrix in matrices if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name]
         if not found:
-            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, {matrix.measure for matrix in matrices})}")
+            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}")
         chosen += [matrix for matrix in found if matrix not in chosen]
     return chosen
+
+
+def _labels(matrices: Sequence[QuerySystemMatrix]) -> dict[str, None]:
+    """The names of measures in their results."""
+    return dict.fromkeys(matrix.label.removesuffix(" (mean)") for matrix in matrices)
 
 
 def assign_roles(comparison: Comparison, family: str) -> Comparison:

@@ -86,8 +86,9 @@ def _texts(option: Argument, given: OptionValue) -> list[str]:
         return [_flag(option)] if value else denial
     parts: list[Any] = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
-        # Cut-offs are a list to whoever writes them, and one text to the command.
-        if option.kind is not str or not all(_fits(each, int) for each in parts):
+        # Cut-offs are a list to whoever writes them, columns a table, and both one text to the command.
+        is_table = all(isinstance(each, str) and "=" in each for each in parts)
+        if option.kind is not str or not (is_table or all(_fits(each, int) for each in parts)):
             raise BadInput(f"{given.where} is {value!r}; expected one value.")
         parts = [",".join(map(str, parts))]
     wrong = next((each for each in parts if not _fits(each, option.kind)), None)

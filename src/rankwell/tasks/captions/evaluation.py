@@ -248,7 +248,10 @@ class _CaptionEvaluation:
             self.details.append((name, direction, run.details(compared)))
 
     def _note_beyond(self, run: CaptionRun, measures: Sequence[LabelledMeasure], counted: Bools) -> None:
-        """Notes the queries without positives that count as hits, which only a gallery smaller than K allows."""
+        """Notes the queries without positives that count as hits, which a gallery smaller than K allows, and those of none."""
+        if run.without_positives.all():
+            after = f"so that each has the rank {run.n_items + 1}, as in {self.builder.convention.name}"
+            self.builder.notes.append(f"{run.direction.name}: none of the queries has a positive, {after}; check the positives")
         labels = [each.label for each in measures if (run.hits_beyond(each.measure) & counted).any()]
         if labels:
             n_bare = int((run.without_positives & counted).sum())

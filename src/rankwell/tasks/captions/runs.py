@@ -140,9 +140,12 @@ class CaptionRun(JudgedRun):
         return self.view.n_relevant(1) == 0
 
     def counted(self, no_relevant: str) -> Bools:
-        """(queries,) which queries count. Raises BadInput for one without positives under `error`, NothingToEvaluate."""
+        """(queries,) which queries count. Raises BadInput for one without positives under `error`, NothingToEvaluate.
+
+        Where a convention has the ranks of queries without positives, these alone are something to evaluate.
+        """
         bare, name = self.without_positives, self.direction.name
-        if bare.all():
+        if bare.all() and not (self.hits_after_last and no_relevant == "empty"):
             raise NothingToEvaluate(f"{name}: none of the {len(bare)} queries has a positive; name at least one.")
         return counted_queries(
             self.view.queries,

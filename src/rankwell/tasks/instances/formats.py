@@ -16,7 +16,7 @@ from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
 from rankwell.io.formats import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
-from rankwell.store import Head, Source, decode_id
+from rankwell.store import Head, Source, decode_id, split_name
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split
 
 _FIELDS = ("instance", "camera", "group", "split")
@@ -99,10 +99,10 @@ def read_images(
 
 def named_place(text: str) -> tuple[str, str]:
     """The name and the place of a data set: `NAME=PLACE`, or a place whose last part, without suffixes, is the name."""
-    name, equals, place = text.partition("=")
-    if equals and name and not Path(text).exists():
+    name, place = split_name(text)
+    if name and not Path(text).exists():
         return name, place
-    return Path(text).resolve().name.partition(".")[0], text
+    return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
 def _without_content(images: Images, glob: str) -> Images:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
-from rankwell.store import Source, exists
+from rankwell.store import Source, exists, split_name
 from rankwell.tasks.logs.options import LogOptions
 from rankwell.tasks.logs.tables import FINITE, PROBABILITY, PROPENSITY, NamedColumns, Range, opened_columns
 
@@ -116,8 +116,8 @@ def policies_of(given: Any) -> dict[str, Any]:
         return dict(given or {})
     found: dict[str, Any] = {}
     for text in _texts(given, option):
-        name, equals, place = str(text).partition("=")
-        if not equals or exists(str(text)):
+        name, place = split_name(str(text))
+        if exists(str(text)) or place == str(text):
             name, place = (Source(text).stem if exists(str(text)) else str(text)), str(text)
         if not name or not place:
             raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")

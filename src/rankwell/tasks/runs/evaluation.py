@@ -23,7 +23,7 @@ from rankwell.evaluation import results
 from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
-from rankwell.evaluation.grade_weights import GradeWeights
+from rankwell.evaluation.grade_weights import GradeWeights, notes_on_weights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import with_negative_grades
@@ -358,7 +358,7 @@ class _RunEvaluation:
                 *self.rules.convention.notes,
                 *self.truth.notes,
                 *self.builder.notes,
-                *self.grade_weights.notes,
+                *notes_on_weights(self.grade_weights.described),
                 *self.abstention.notes,
             ],
             formats=self.formats,
@@ -369,7 +369,8 @@ class _RunEvaluation:
 
     def _described(self) -> Mapping[str, Any]:
         """The rules for JSON; intervals and seed keep their places in the line."""
-        rules, builder = self.rules, self.builder
+        rules, builder, weights = self.rules, self.builder, self.grade_weights.described
+        further = {"grade_weights": weights} if weights else {}
         return {
             "convention": rules.convention.name,
             "ties": builder.ties(rules.ties),
@@ -387,7 +388,7 @@ class _RunEvaluation:
                 for each in self.measures
             }
             | self.abstention.definitions,
-        } | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+        } | (further | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {}))
 
 
 def _has_aspects(kind: type) -> bool:

@@ -13,7 +13,7 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS
-from rankwell.store import Head, Source, packing
+from rankwell.store import Head, Source, packing, refuse_blocked
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, load, shown
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
@@ -191,6 +191,7 @@ def write_predictions(predictions: Predictions, path: str | Path, *, format: str
                 entry.write(predictions, draft)
             return entry.name
     known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
+    refuse_blocked(target)
     raise UnknownName(f"{target.name if format is None else format!r} names no format that can be written; known are {known}.")
 
 

@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
 from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, Progress, present
-from rankwell.store import Source, sources_of, split_part
+from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 SAMPLED = 10_000
@@ -126,8 +126,8 @@ def _numbers(place: str) -> Floats:
 
 def _names(places: Sequence[str]) -> dict[str, str]:
     """Places by name: NAME=PLACE, else the file's stem with the column, with the parent folder where two are equal."""
-    given = [text.partition("=") if "=" in text and not Path(text).exists() else ("", "", text) for text in places]
-    found = [(name, *split_part(place)) for name, _, place in given]
+    given = [("", text) if Path(text).exists() else split_name(text) for text in places]
+    found = [(name, *split_part(place)) for name, place in given]
     stems = [name or ":".join(filter(None, (Source(path).stem, part))) for name, path, part in found]
     names = [
         f"{Path(path).parent.name}/{stem}" if stems.count(stem) > 1 and not name else stem
@@ -136,7 +136,7 @@ def _names(places: Sequence[str]) -> dict[str, str]:
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise BadUsage(f"two files are called {double!r}; name them as in teacher=a/vectors.npy.")
-    return dict(zip(names, (place for _, _, place in given), strict=True))
+    return dict(zip(names, (place for _, place in given), strict=True))
 
 
 def _sources(places: Mapping[str, str]) -> dict[str, Source]:
