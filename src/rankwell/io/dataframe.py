@@ -17,6 +17,7 @@ from rankwell.core.tables.columns import (
     contradicting,
     id_text,
     is_falling,
+    refuse_wide,
     unique_rows,
 )
 from rankwell.core.tables.ranking import Ranking
@@ -103,6 +104,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
         reason = " ".join(str(error).split())[:120]
         raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
+    refuse_wide(len(names))
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -36,6 +37,8 @@ _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
 _PREDICTED: tuple[str, ...] = ("prediction", "predicted", "pred", "probability", "prob", "logit", "confidence")
 """Names of columns that may order a run, and do not unless they are chosen."""
+MOST_COLUMNS = 10_000
+"""The number of columns of the widest table."""
 ROWS_COMPARED = 1 << 18
 """Rows at the beginning of a table in which columns that could order it are compared."""
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
@@ -220,6 +223,24 @@ def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: s
 def place_of(name: str) -> int:
     """The number from 1 by which a column is chosen; 0 for a name."""
     return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else 0
+
+
+def refuse_names(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
+    refuse_wide(len(names))
+    if double := repeated_name(names):
+        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+
+
+def repeated_name(names: Sequence[str]) -> str:
+    """The first name that two columns have; "" where there is none."""
+    return next((name for name, number in Counter(names).items() if number > 1), "")
+
+
+def refuse_wide(columns: int) -> None:
+    """Raises BadInput for more columns than can be read within seconds."""
+    if columns > MOST_COLUMNS:
+        raise BadInput(f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, items and values.")
 
 
 def column_named(name: str, found: Sequence[str], option: str) -> str:

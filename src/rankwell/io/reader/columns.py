@@ -7,13 +7,14 @@ ranks where all are numbers, and grades where none is above what people or machi
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.core.tables.columns import known_columns, place_of
+from rankwell.core.tables.columns import known_columns, place_of, refuse_wide
 from rankwell.errors import BadInput, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
@@ -96,13 +97,14 @@ class Evidence:
 
     def __init__(self, width: int) -> None:
         self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
-        self.rows, self._sizes = 0, Counter[tuple[int, bytes]]()
+        self.rows, self._queries, self._sizes = 0, set[bytes](), Counter[tuple[int, bytes]]()
         self.counting = [True] * width
         """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query so far."""
 
     def add(self, fields: Sequence[bytes]) -> None:
         """One more row."""
         self.rows += 1
+        self._queries.add(fields[0])
         for place, (column, field) in enumerate(zip(self.columns, fields, strict=True)):
             if self.rows == 1:
                 column.first = field
@@ -129,23 +131,19 @@ class Evidence:
 
     def _counts(self, place: int) -> bool:
         """Whether a column counts the rows of its query."""
-        return self.counting[place] and self.rows > len({query for at, query in self._sizes if at == place})
+        return self.counting[place] and self.rows > len(self._queries)
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
         """The readings that the rows allow, the usual ones first; unusual places of items only where no other one fits."""
-        width = len(self.columns)
-        pairs = [(item, number) for item in range(1, width) for number in range(item + 1, width)]
-        pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
-        found = list[ColumnRoles]()
-        for item, number in pairs:
-            column = self.columns[number]
-            if not column.numbers or not self.lists_items(item) or (found and (number < item or item > 2)):
-                continue
-            if holds == "judgments":
-                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= _LARGEST_GRADE)
-            else:
-                found.append(ColumnRoles(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
-        return found
+        places, most = range(1, len(self.columns)), _LARGEST_GRADE if holds == "judgments" else inf
+        numbers = [place for place in places if self.columns[place].numbers and self.columns[place].most <= most]
+        items = [place for place in places if self.lists_items(place)]
+        pairs = [(item, number) for item in items if item <= 2 for number in numbers if number > item]
+        if not pairs and numbers:
+            pairs = [(item, numbers[bisect(numbers, item)]) for item in items if item < numbers[-1]][:1]
+            pairs = pairs or [(item, numbers[0]) for item in items if item > numbers[0]][:1]
+        kinds = {place: "grade" if holds == "judgments" else "rank" if self._counts(place) else "score" for place in numbers}
+        return [ColumnRoles(1, item + 1, number + 1, kinds[number]) for item, number in pairs]
 
     def times(self) -> str:
         """A sentence on a column of numbers above any grade; "" where there is none."""
@@ -203,6 +201,7 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
+        refuse_wide(width)
         found = evidence_of(rows, width)
         readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
         if holds == "judgments" and width == 5 and [(each.item, each.number) for each in readings] == [(4, 5)]:
