@@ -40,8 +40,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
         what = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
         raise BadScore(f"{what}; expected {columns.wanted}. Correct or drop the row.")
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
-    if request.warnings is None:
-        _refuse_contradicting(table, columns, queries, scores)
+    _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
 
 

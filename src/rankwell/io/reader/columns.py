@@ -15,7 +15,7 @@ from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from rankwell.core.tables.columns import known_columns, place_of, refuse_wide
-from rankwell.errors import BadInput, flag
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
 
@@ -89,7 +89,7 @@ class _Column:
 
     def __init__(self) -> None:
         self.numbers, self.most, self.first = True, 0.0, b""
-        self.varies, self.repeats, self.has_fractions = False, False, False
+        self.varies, self.repeats, self.has_fractions, self.has_points = False, False, False, False
 
 
 class Evidence:
@@ -109,7 +109,9 @@ class Evidence:
             if self.rows == 1:
                 column.first = field
             column.varies |= field != column.first
-            if column.numbers and (number := number_of(field)) is not None:
+            number = number_of(field) if column.numbers else None
+            if number is not None:
+                column.has_points |= not field.isdigit()
                 column.most = max(column.most, abs(number))
                 column.has_fractions |= number % 1 != 0
             else:
@@ -120,7 +122,7 @@ class Evidence:
                 self._seen[place].add(pair)
             if place and self.counting[place]:
                 self._sizes[place, fields[0]] += 1
-                self.counting[place] = column.numbers and field.isdigit() and int(field) == self._sizes[place, fields[0]]
+                self.counting[place] = number == self._sizes[place, fields[0]]
 
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the same."""
@@ -142,8 +144,13 @@ class Evidence:
         if not pairs and numbers:
             pairs = [(item, numbers[bisect(numbers, item)]) for item in items if item < numbers[-1]][:1]
             pairs = pairs or [(item, numbers[0]) for item in items if item > numbers[0]][:1]
-        kinds = {place: "grade" if holds == "judgments" else "rank" if self._counts(place) else "score" for place in numbers}
-        return [ColumnRoles(1, item + 1, number + 1, kinds[number]) for item, number in pairs]
+        kinds = {place: ("grade",) if holds == "judgments" else self._kinds(place) for place in numbers}
+        return [ColumnRoles(1, item + 1, number + 1, kind) for item, number in pairs for kind in kinds[number]]
+
+    def _kinds(self, place: int) -> tuple[str, ...]:
+        """The kinds of numbers of a run: integers that count the rows of a query are ranks; 1.0, 2.0, … may be scores, too."""
+        counted = ("score", "rank") if self.columns[place].has_points else ("rank",)
+        return counted if self._counts(place) else ("score",)
 
     def times(self) -> str:
         """A sentence on a column of numbers above any grade; "" where there is none."""
@@ -192,6 +199,7 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
 
     exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0.
     """
+    refuse_returns(head)
     delimiter, lines = delimiter_of(head), head.lines[:200]
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
@@ -208,6 +216,24 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
             reason = reason or "five columns are those of a file of preferences, or any others"
         if readings or reason:
             refuse_readings(head, holds, readings, reason)
+
+
+def refuse_returns(head: Head) -> None:
+    """Raises BadInput for lines that end in carriage returns alone, which would be one line."""
+    if b"\n" not in head.raw and b"\r" in head.raw.rstrip(b"\r"):
+        raise BadInput(f"{head.name}: its lines end in carriage returns alone; write them with line feeds.")
+
+
+def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
+    """Raises BadUsage for a chosen column that the first line does not have."""
+    line = head.lines[0] if head.lines else b""
+    width = len(line.strip().split(delimiter_of(head)))
+    odd = next((name for name in choice.values() if not 0 < place_of(name) <= width), None)
+    if odd is not None:
+        where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
+        raise BadUsage(
+            f"{option_of(holds, choice)}: there is no column {odd!r} in {where}, which has {width}; columns count from 1."
+        )
 
 
 class Separation(NamedTuple):
