@@ -15,7 +15,147 @@ def _case(name: str, run: str, before: str, *, codes: tuple[int, ...] = (2,), sh
     return Case(name, run, text_files(named), codes, shows, hides="Traceback|exchange the two files", before=before)
 
 
+_TWICE = "{}: 'relevance' is taken for the grade, and 'grade' is not read; if that is wrong, say so with .*grade=grade"
+_TWO_GRADES = "query,item,grade,relevance\n1,a,0,1\n2,d,1,0\n"
+
+TWO_COLUMNS = [
+    *(
+        _case(
+            f"two columns of grades: {name}",
+            f"evaluate {name} run -m RR",
+            "RR 0.5000 by one of them, exit 0, nothing about the other",
+            codes=(0,),
+            shows=r"RR +0\.5000[\s\S]*" + _TWICE.format(name),
+            **{name: text},
+        )
+        for name, text in (
+            ("two.csv", _TWO_GRADES),
+            ("two.tsv", _TWO_GRADES.replace(",", "\t")),
+            (
+                "two.jsonl",
+                '{"query": "1", "item": "a", "grade": 0, "rel": 1}\n{"query": "2", "item": "d", "grade": 1, "rel": 0}\n'.replace(
+                    "rel", "relevance"
+                ),
+            ),
+        )
+    ),
+    _case(
+        "two columns of grades in Parquet",
+        "python: import duckdb; duckdb.sql(\"COPY (FROM read_csv('two.csv')) TO 'two.parquet'\")\nevaluate two.parquet run -m RR",
+        "RR 0.5000 by one of them, exit 0, nothing about the other",
+        codes=(0,),
+        shows=_TWICE.format("two.parquet"),
+        **{"two.csv": _TWO_GRADES},
+    ),
+    _case(
+        "two columns of grades in a data frame",
+        "python: import pandas; print(rw.evaluate(pandas.read_csv('two.csv', dtype={'query': str}), 'run', ['RR']).notes)",
+        "RR 0.5000 by one of them, nothing about the other",
+        codes=(0,),
+        shows="'relevance' is taken for the grade, and 'grade' is not read",
+        **{"two.csv": _TWO_GRADES},
+    ),
+    _case(
+        "two columns of grades, of which one is chosen",
+        "evaluate two.csv run -m RR --qrels-columns grade=grade",
+        "RR 0.5000, exit 0",
+        codes=(0,),
+        shows=r"RR +0\.5000",
+        **{"two.csv": _TWO_GRADES},
+    ),
+    _case(
+        "a grade beside a score in judgments",
+        "evaluate two.csv run -m RR",
+        "RR 0.5000, exit 0, nothing about the score",
+        codes=(0,),
+        shows="'label' is taken for the grade, and 'score' is not read",
+        **{"two.csv": "query,item,score,label\n1,a,0.5,1\n2,d,0.5,0\n"},
+    ),
+    _case(
+        "two columns of items",
+        "evaluate two.csv run -m RR",
+        "RR 0.0000, exit 0, without the name of the column",
+        codes=(0,),
+        shows="'doc_id' is taken for the item, and 'item' is not read; if that is wrong, say so with .*item=item",
+        **{"two.csv": "query,query_id,item,doc_id,relevance\nx,1,a,k,1\nx,2,d,l,1\n"},
+    ),
+    _case(
+        "a score beside a rating in a run",
+        "evaluate qrels run.csv -m RR",
+        "RR 1.0000, exit 0, nothing about the rating",
+        codes=(0,),
+        shows="'score' is taken for the score, and 'rating' is not read",
+        csv="query,item,score,rating\n1,a,2,1\n1,b,1,2\n2,d,2,1\n",
+    ),
+    _case(
+        "a rank beside a position in a run",
+        "evaluate qrels run.csv -m RR",
+        "RR 1.0000, exit 0, nothing about the position",
+        codes=(0,),
+        shows="'rank' is taken for the rank, and 'position' is not read",
+        csv="query,item,rank,position\n1,a,1,2\n1,b,2,1\n2,d,1,1\n",
+    ),
+    _case(
+        "a rank beside a prediction that contradicts it, checked",
+        "check qrels run.csv",
+        "errors: 0, exit 0, while evaluate refused it",
+        shows="the columns 'rank' and 'prediction' order the items of query '1' differently",
+        csv="query,item,rank,prediction\n1,a,1,0.2\n1,b,2,0.9\n2,d,1,0.5\n",
+    ),
+]
+CHOSEN = [
+    _case(
+        "ranks with decimals in three columns",
+        "evaluate qrels ranks",
+        "refused with a score as the only reading, exit 2",
+        shows=r"score 1\.0 \(--columns query=1,item=2,score=3\) or as .*rank 1\.0 \(--columns query=1,item=2,rank=3\)",
+        ranks="1 a 1.0\n1 b 2.0\n2 d 1.0\n2 e 2.0\n",
+    ),
+    _case(
+        "ranks with decimals in three columns that are called ranks",
+        "evaluate qrels ranks -m RR --columns query=1,item=2,rank=3",
+        "RR 1.0000, exit 0",
+        codes=(0,),
+        shows=r"RR +1\.0000",
+        ranks="1 a 1.0\n1 b 2.0\n2 d 1.0\n2 e 2.0\n",
+    ),
+    *(
+        _case(
+            f"a chosen column that lines lack: {choice}",
+            f"evaluate qrels ranks --columns query={choice},item=2,score=3",
+            "ranks is read as msmarco, which has no columns to choose; exit 2",
+            shows=f"there is no column '{choice}' in ranks:1: '1 a 1', which has 3; columns count from 1",
+            ranks="1 a 1\n1 b 2\n2 d 1\n",
+        )
+        for choice in ("4", "0", "topic")
+    ),
+    _case(
+        "a chosen column that a table lacks",
+        "evaluate qrels run.csv --columns query=9",
+        "there is no column '9', exit 2",
+        shows="there is no column '9'; found are 'query', 'item', 'score', which count from 1",
+        csv="query,item,score\n1,a,2\n",
+    ),
+    *(
+        _case(
+            f"lines that end in carriage returns alone: {line}",
+            line,
+            before,
+            shows="lines: its lines end in carriage returns alone; write them with line feeds",
+            lines=lines.replace("\n", "\r"),
+        )
+        for line, lines, before in (
+            ("evaluate qrels lines", _RUN, "24 fields in a line that has 6, exit 2"),
+            ("evaluate lines run", _QRELS, "8 fields in a line that has 4, exit 2"),
+            ("check qrels lines", "1 a 0.5\n1 b 0.25\n", "6 fields in a line that has 3, exit 2"),
+            ("evaluate qrels run --query-texts lines", "1\tone\n2\ttwo\n", "the text of query 1 went on with 2, exit 0"),
+        )
+    ),
+]
+
 CASES: list[Case] = [
+    *TWO_COLUMNS,
+    *CHOSEN,
     _case(
         "integer scores in three columns",
         "evaluate qrels scores -m RR",

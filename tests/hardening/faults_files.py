@@ -20,7 +20,48 @@ def _one_line(folder: Path) -> None:
 
 def _wide(folder: Path) -> None:
     row = ",".join(["1"] * 100_000)
-    text_files({**_FILES, "wide.csv": f"query,item,score,{_WIDE}\nq1,d1,1.0,{row}\n"})(folder)
+    files = {
+        "wide.csv": f"query,item,score,{_WIDE}\nq1,d1,1.0,{row}\n",
+        "clips_wide.csv": f"clip,pv_objects,x,{_WIDE}\na,car,1,{row}\n",
+    }
+    lines = {"wide.txt": f"q1 d1 {row}\n".replace(",", " "), "wide.tsv": f"q1\td1\t{row}\n".replace(",", "\t")}
+    objects = {
+        "clips_wide.jsonl": '{"clip": "a", "pv_objects": "car", "x": 1, ' + _WIDE.replace(",", '": 1, "').join(('"', '": 1}\n'))
+    }
+    text_files({**_FILES, **files, **lines, **objects})(folder)
+
+
+def _wide_parquet(folder: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    text_files(_FILES)(folder)
+    columns = {"query": ["q1"], "item": ["d1"], "score": [1.0], "pv_objects": ["car"]}
+    table = pyarrow.table({**columns, **{key: [1] for key in _WIDE.split(",")}})
+    pyarrow.parquet.write_table(table, folder / "wide.parquet")
+
+
+def _parquet_bombs(folder: Path) -> None:
+    import duckdb
+
+    text_files(_FILES)(folder)
+    long = "repeat('q', 200) AS query, repeat('d', 200) AS item, 1.0 AS score"
+    many = "'q' AS query, 'd' AS item, NULL::DOUBLE AS score"
+    for name, columns, rows in (("long", long, 2_000_000), ("many", many, 5_000_000)):
+        path = folder / f"{name}.parquet"
+        duckdb.sql(f"COPY (SELECT {columns} FROM range({rows})) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+
+
+def _real_parquet(folder: Path) -> None:
+    """Rows of long ids in dictionaries: 39 MB of text in a tenth of the bytes or less."""
+    import duckdb
+
+    text_files(_FILES)(folder)
+    ids = "repeat('query', 12) || range // 1000 AS query, repeat('item', 15) || hash(range) % 20000 AS item"
+    rows = f"SELECT {ids}, hash(range) / 1e19 AS score FROM range(300000)"
+    path = folder / "real.parquet"
+    unique = f"SELECT query, item, max(score) AS score FROM ({rows}) GROUP BY ALL"
+    duckdb.sql(f"COPY ({unique} UNION ALL SELECT 'q1', 'd1', 1.0 ORDER BY ALL) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 _SHELL = (
@@ -148,6 +189,48 @@ CASES = [
         _wide,
         shows="wide.csv: 100003 columns; at most 10000 are read",
         before="RR 0.5000 after 39 s and 900 MB, exit 0",
+    ),
+    *(
+        Case(
+            f"100,000 columns: {line}",
+            line,
+            _wide_parquet if line.endswith("parquet") else _wide,
+            shows=r"wide\.\w+: 10000[234] columns; at most 10000 are read",
+            seconds=10,
+            before=before,
+        )
+        for line, before in (
+            ("evaluate qrels wide.txt", "killed after 99 s"),
+            ("evaluate wide.tsv a.run", "killed after 40 s"),
+            ("evaluate qrels wide.parquet", "refused after 52 s, without the name of the file"),
+            ("clips lint clips_wide.csv", "killed after 90 s"),
+            ("clips lint clips_wide.jsonl", "keywords of 1 clip, and 100,001 names in a note, exit 0"),
+            ("clips lint wide.parquet", "refused after 89 s, without the name of the file"),
+        )
+    ),
+    *(
+        Case(
+            f"a bomb in Parquet: {line}",
+            line,
+            _parquet_bombs,
+            shows=f"{line.split()[-1]}: [0-9]+ compressed bytes unpack to more than 200 times .* write it as CSV",
+            seconds=20,
+            mib=700,
+            before=before,
+        )
+        for line, before in (
+            ("evaluate qrels long.parquet", "11.4 GB of memory for 20 million rows in 1 MB, not finished in 60 s"),
+            ("evaluate qrels many.parquet", "about 10 s, then an item that is listed twice, exit 2"),
+            ("clips lint long.parquet", "no column for the clips' ids, exit 2, after all rows were in memory"),
+        )
+    ),
+    Case(
+        "a large run in Parquet whose ids are in dictionaries",
+        "evaluate qrels real.parquet -m RR",
+        _real_parquet,
+        codes=(0,),
+        shows=r"RR +0\.5000",
+        before="RR 0.5000, exit 0",
     ),
     Case(
         "a draft is a run",

@@ -26,8 +26,65 @@ _SPELLED = [(f"q{number}", _decomposed(item, number)) for number, item in enumer
 _QRELS = _qrels([(query, f"d{query}") for query in _QUERIES])
 _ITEMS_OF = {"qrels": _qrels([(f"q{number}", item) for number, item in enumerate(_JUDGED)]), "run": _run(_SPELLED)}
 _CHUNKS = {"qrels": "q 0 doc 1\nq 0 other 1\n", "run": "q Q0 doc#c3 1 9 r\nq Q0 doc#c1 2 8 r\nq Q0 other 3 7 r\n"}
+_NOTATIONS = {
+    "full-width letters": ("Doc5", "\uff24\uff4f\uff43\uff15", "Unicode normal forms were"),
+    "a trailing .0": ("Doc5", "Doc5.0", "decimals of integers .* were"),
+    "a hyphen and case": ("Doc5", "doc-5", "differences of case and hyphens within ids were"),
+    "a folder in front": ("Doc5", "data/Doc5", "folders in front of ids were"),
+    "an extension behind": ("Doc5", "Doc5.txt", "file name extensions were"),
+}
+_DIFFERENT = {
+    "folders that differ": ("a/1.png", "b/1.png"),
+    "extensions that differ": ("1.png", "1.jpg"),
+    "digits": ("12-3", "1-23"),
+}
+
+
+def _one_of_nine(judged: str, listed: str) -> dict[str, str]:
+    """Nine queries, of which one has its only relevant item in two notations."""
+    same = [(f"q{number}", f"x{number}") for number in range(1, 9)]
+    return {"qrels": _qrels([*same, ("q9", judged)]), "run": _run([*same, ("q9", listed)])}
+
 
 CASES = [
+    *(
+        Case(
+            f"13 one item of nine in another notation: {name}",
+            "evaluate qrels run -m RR",
+            text_files(_one_of_nine(judged, listed)),
+            codes=(0,),
+            shows=f"1 more judged item would be found if {shown} ignored .* RR would be 1.0000 in place of 0.8889",
+            before="exit 0, RR 0.8889, nothing about ids",
+        )
+        for name, (judged, listed, shown) in _NOTATIONS.items()
+    ),
+    *(
+        Case(
+            f"13 ids that are not one: {name}",
+            "evaluate qrels run -m RR",
+            text_files(_one_of_nine(*ids)),
+            codes=(0,),
+            hides="would be|Traceback",
+            before="exit 0, RR 0.8889",
+        )
+        for name, ids in _DIFFERENT.items()
+    ),
+    Case(
+        "13 a query id behind a folder, beside one in lower case",
+        "evaluate qrels run -m RR",
+        text_files({"qrels": "Q1 0 a 1\nQ2 0 b 1\n3 0 c 1\n", "run": "q1 Q0 a 1 9 r\nin/Q2 Q0 b 1 9 r\n3 Q0 c 1 9 r\n"}),
+        codes=(0,),
+        shows="2 of the 2 judged queries .* RR would be 1.0000 in place of 0.3333",
+        before="1 of the 2 judged queries, exit 0",
+    ),
+    Case(
+        "13 texts for a half of the judged queries",
+        "evaluate qrels run -m RR --query-texts half.csv",
+        text_files({**_one_of_nine("a", "a"), "half.csv": "id,text\nq1,one\nq2,two\nq3,three\nq4,four\n"}),
+        codes=(0,),
+        shows="half.csv: 5 of the 9 judged queries have no text, such as 'q5'",
+        before="exit 0, nothing about texts",
+    ),
     Case(
         "B1 the items of thirty of a hundred queries in lower case",
         "check qrels run",

@@ -144,4 +144,29 @@ POSITIVES = [
         ("p.npy", "NumPy array", "a zero byte, so this is not a text file; name a file in a known format; exit 2"),
     )
 ]
-CASES = [*RAG, *CAPTIONS, *CLIPS, *ANSWERS, *POSITIVES]
+_POOL = "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n"
+OPTIONS = [
+    Case(
+        "a format of judgments where none are given",
+        "beyond run --qrels-format trec -m ILS",
+        text_files({"run": _POOL}),
+        shows="--qrels-format trec has no effect without --judgments; give it, or leave this out",
+        before="the option was ignored, exit 0 or another refusal",
+    ),
+    Case(
+        "study pool keeps the notes on its runs",
+        "study pool a.csv b.run --query-texts texts.csv --documents documents.csv -o out -m P@1",
+        text_files(
+            {
+                "a.csv": "query,item,distance\n1,a,1\n1,b,2\n",
+                "b.run": "1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n",
+                "texts.csv": "id,text\n1,one\n",
+                "documents.csv": "id,text\na,x\nb,y\n",
+            }
+        ),
+        codes=(0,),
+        shows="a.csv: 'distance' is a distance: the smallest ranks first",
+        before="no note, exit 0",
+    ),
+]
+CASES = [*OPTIONS, *RAG, *CAPTIONS, *CLIPS, *ANSWERS, *POSITIVES]

@@ -356,14 +356,15 @@ def test_lines_that_do_not_have_the_chosen_columns_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "choice", ["query=q,item=i,score=s", "query=1,item=2,score=9", "query=1,item=2,score=0", "query=1,item=2,score=²"]
+    ("choice", "missing"),
+    [("query=q,item=i,score=s", "q"), *((f"query=1,item=2,score={name}", name) for name in ("9", "0", "²"))],
 )
-@pytest.mark.parametrize(("line", "form"), [("q d 9.5\n", "headerless"), ("q Q0 d 1 9.5 t\n", "trec")])
-def test_columns_that_lines_do_not_have_are_refused_with_the_option(choice, line, form, tmp_path):
-    (tmp_path / "x").write_text(line)
+@pytest.mark.parametrize(("line", "width"), [("q d 9.5", 3), ("q Q0 d 1 9.5 t", 6)])
+def test_columns_that_lines_do_not_have_are_refused_with_the_option(choice, missing, line, width, tmp_path):
+    (tmp_path / "x").write_text(f"{line}\n")
     for name in (None, "headerless"):
-        what = f"x has no such columns{', and is read as trec' if name is None and form == 'trec' else ' in'}"
-        with pytest.raises(BadUsage, match=rf"columns='{choice}': .*{what}"):
+        what = f"there is no column '{missing}' in .*x:1: '{line}', which has {width}; columns count from 1"
+        with pytest.raises(BadUsage, match=rf"columns='{choice}': {what}"):
             files.read_ranking(tmp_path / "x", format=name, columns=choice)
 
 

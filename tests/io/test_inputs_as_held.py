@@ -121,7 +121,9 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     with pytest.raises(BadInput, match="qrels_columns: there is no column 'answers'; found are 'query', 'item', 'relevance'"):
         read_judgments(path, qrels_columns="grade=answers")
     path.write_text("q1 0 d1 1\n")
-    with pytest.raises(BadUsage, match=r"qrels_columns='grade=answers': .* is read as trec, which has no columns to choose"):
+    with pytest.raises(
+        BadUsage, match=r"qrels_columns='grade=answers': there is no column 'answers' in .*csv:1: 'q1 0 d1 1', which has 4"
+    ):
         read_judgments(path, qrels_columns="grade=answers")
     with pytest.raises(BadUsage, match="a mapping, which has no columns to choose"):
         read_judgments({"q1": ["d1"]}, qrels_columns={"grade": "answers"})

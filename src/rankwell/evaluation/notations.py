@@ -7,6 +7,7 @@ second may distinguish things (`train-1`, `test-1`); it is reported only where i
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,7 +30,9 @@ _CHUNK = re.compile(
 _NOT_UTF8 = re.compile("[\udc80-\udcff]+")
 _ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
-_DECIMALS = re.compile(r"^(\d+)\.0+$")
+_DECIMALS = re.compile(r"(\d)\.0+$")
+_HYPHENS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W_])|(?<=\d)[-_ ](?=[^\W\d_])")
+"""Between two digits a hyphen is kept: 1-23 is not 12-3."""
 _EXTENSION = re.compile(
     r"\.(txt|md|html?|xml|json|csv|pdf|docx?|jpe?g|png|gif|webp|bmp|tiff?|npy|mp[34]|m4a|wav|flac|avi|mov|mkv|webm)$",
     re.IGNORECASE,
@@ -50,7 +53,7 @@ def _recoded(text: str) -> str:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _visible(text: str) -> str:
@@ -81,6 +84,7 @@ CERTAIN: Mapping[str, Plain] = {
     "leading zeros": lambda text: _ZEROS.sub("", text) if "0" in text else text,
     "decimals of integers (1.0 for 1)": lambda text: _DECIMALS.sub(r"\1", text) if ".0" in text else text,
     CHUNKS: _document,
+    "hyphens within ids": lambda text: text if text.isalnum() else _HYPHENS.sub("", text),
 }
 PROBABLE: Mapping[str, Plain] = {
     "file name extensions": lambda text: _EXTENSION.sub("", text),
@@ -110,12 +114,25 @@ def certain_form(text: str) -> str:
     return text
 
 
+def _file_form(text: str) -> str:
+    """The form of an id that is the same, too, with folders in front or an extension behind it."""
+    return certain_form(_EXTENSION.sub("", text.rpartition("/")[2] or text))
+
+
+def _may_be_one(first: str, second: str) -> bool:
+    """Whether ids of one file form may be one: a/1.png is not b/1.png, and 1.png not 1.jpg; one of them has neither."""
+    places = [(text.rpartition("/")[0], found[0] if (found := _EXTENSION.search(text)) else "") for text in (first, second)]
+    return all(not left or not right or certain_form(left) == certain_form(right) for left, right in zip(*places, strict=True))
+
+
 def notation_of(pair: IdPair) -> str:
     """The notation in which two spellings of an id differ; of several, all."""
-    for name, plain in {**CERTAIN, **PROBABLE}.items():
+    is_certain = certain_form(pair.judged) == certain_form(pair.listed)
+    for name, plain in (CERTAIN if is_certain else {**CERTAIN, **PROBABLE}).items():
         if plain(pair.judged) == plain(pair.listed):
             return name
-    return " and ".join(name for name, plain in CERTAIN.items() if any(plain(text) != text for text in pair))
+    plain_of = {**CERTAIN, **({} if is_certain else dict(islice(PROBABLE.items(), 2)))}  # of a file: its folder, its extension
+    return " and ".join(name for name, plain in plain_of.items() if any(plain(text) != text for text in pair))
 
 
 def main_notation(pairs: Iterable[IdPair]) -> str:
@@ -131,6 +148,9 @@ def match_queries(missing: Iterable[str], unknown: Iterable[str]) -> list[IdPair
     """
     missing, unknown = list(dict.fromkeys(missing)), list(dict.fromkeys(unknown))
     pairs = _unique_pairs(missing, unknown, certain_form)
+    judged, listed = {pair.judged for pair in pairs}, {pair.listed for pair in pairs}
+    rest = [each for each in missing if each not in judged], [each for each in unknown if each not in listed]
+    pairs += [pair for pair in _unique_pairs(*rest, _file_form) if _may_be_one(*pair)]
     return pairs or match_probable(missing, unknown, min(len(missing), len(unknown)) / 2)
 
 
@@ -201,12 +221,22 @@ def _spelled_differently(lacking: Sequence[str], judged: Sequence[str], items: S
     """Items of one list with the judged items that it lacks in this spelling."""
     if not lacking:
         return []
+    known = set(judged)
+    others = [text for text in dict.fromkeys(items) if text not in known]
+    found = _same_form(lacking, others, certain_form)
+    taken = {judged for _, judged in found} | {text for text, _ in found}
+    rest = [[text for text in texts if text not in taken] for texts in (lacking, others)]
+    return found + [pair for pair in _same_form(rest[0], rest[1], _file_form) if _may_be_one(*pair)]
+
+
+def _same_form(lacking: Sequence[str], items: Sequence[str], plain: Plain) -> list[tuple[str, str]]:
+    """Items with the only lacking item of their form; of several items of a form only chunks."""
     targets: dict[str, list[str]] = {}
     for text in lacking:
-        targets.setdefault(certain_form(text), []).append(text)
-    forms, known = dict[str, list[str]](), set(judged)
-    for text in dict.fromkeys(items):
-        if text not in known and (form := certain_form(text)) in targets:
+        targets.setdefault(plain(text), []).append(text)
+    forms = dict[str, list[str]]()
+    for text in items:
+        if (form := plain(text)) in targets:
             forms.setdefault(form, []).append(text)
     return [
         (text, targets[form][0])

@@ -1,12 +1,13 @@
 """Arrow streams, the files of `save_to_disk` in Hugging Face datasets; their columns are those of a data frame."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.formats import FORMATS, Request, Texts, file_format
-from rankwell.store import Source
+from rankwell.store import Source, refuse_bomb
 
 _MAGIC = b"\xff\xff\xff\xff"
 
@@ -29,6 +30,16 @@ def read_texts(source: Source, request: Request) -> Texts:
     return FORMATS["python dataframe texts"].read(_table(source), request)
 
 
+def _batches(stream: Any, source: Source) -> Iterator[Any]:
+    """The batches of a stream. Raises BadInput where they are far longer than the file, which compresses them."""
+    from pyarrow import total_allocated_bytes
+
+    before = total_allocated_bytes()
+    for batch in stream:
+        refuse_bomb(total_allocated_bytes() - before, source.size)
+        yield batch
+
+
 def _table(source: Source) -> Any:
     """The table of a stream. Raises MissingExtra without pyarrow, BadInput for damaged data."""
     try:
@@ -37,7 +48,7 @@ def _table(source: Source) -> Any:
         raise MissingExtra(f"{source.name} is an Arrow stream, which needs pyarrow: pip install 'rankwell[datasets]'.") from error
     try:
         with pyarrow.ipc.open_stream(source.read() if source.path is None else pyarrow.memory_map(str(source.path))) as stream:
-            table = stream.read_all()
+            table = pyarrow.Table.from_batches(_batches(stream, source), stream.schema)
         table.validate(full=True)
         _ = table.column_names  # of bytes that are not UTF-8
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:

@@ -17,6 +17,7 @@ from rankwell.core.tables.columns import (
     contradicting,
     id_text,
     is_falling,
+    refuse_wide,
     unique_rows,
 )
 from rankwell.core.tables.ranking import Ranking
@@ -39,8 +40,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
         what = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
         raise BadScore(f"{what}; expected {columns.wanted}. Correct or drop the row.")
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
-    if request.warnings is None:
-        _refuse_contradicting(table, columns, queries, scores)
+    _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
 
 
@@ -103,6 +103,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
         reason = " ".join(str(error).split())[:120]
         raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
+    refuse_wide(len(names))
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")

@@ -234,6 +234,14 @@ def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, what: s
         raise BadInput(f"{name}: {known}, such as {min(ids)!r}; give the texts of the {what}.")
 
 
+def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> list[str]:
+    """A note that some of the ids have no text; none where all have one."""
+    lacking = [each for each in ids if each not in texts.texts]
+    name = place if isinstance(place, (str, Path)) else "the texts"
+    counted = f"{len(lacking)} of the {len(ids)} {what} {'has' if len(lacking) == 1 else 'have'} no text"
+    return [f"{name}: {counted}, such as {min(lacking)!r}"] if lacking else []
+
+
 def _texts(place: Any, name: str | None, request: Request) -> Texts:
     """The texts of a place, of a folder those of all its files.
 

@@ -11,7 +11,7 @@ from rankwell.core.tables.columns import UNKNOWN, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of
-from rankwell.io.reader.columns import option_of, refuse_columns, separation_of
+from rankwell.io.reader.columns import option_of, refuse_columns, refuse_missing, refuse_returns, separation_of
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.io.reader.lists import NumberedLists
 from rankwell.store import Head, Source, line_starts, naming, refuse_blocked, split_part
@@ -24,6 +24,7 @@ _MEANT: dict[str, str] = (
     {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"} | {"scores": "a matrix of scores"}
 )
 SURE = 0.9  # of content that no other format claims
+_OF_LINES = ("trec", "msmarco", "headerless", "letor")
 LIKELY = 0.8  # of content that hardly any other format claims
 
 
@@ -250,12 +251,16 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
     with naming(source.name):
         head = Head.of(source)
         entry = _recognised(head, holds, request) if name is None else named_format(name, holds)
+        if entry.name in _OF_LINES and holds in ("run", "judgments", "texts"):
+            refuse_returns(head)
         if (recognised := name is None and not request.columns and not request.ungraded) and entry.settle is not None:
             entry.settle(source, head)
     part = part or (name or "").partition(":")[2]
     if part and not entry.parts:
         raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
     if request.columns and not entry.columns:
+        if name is None:
+            refuse_missing(head, holds, request.columns)
         found = f"{source.name} has no such columns, and" if name is None else source.name
         raise BadUsage(_no_columns(request.columns, holds, f"{found} is read as {entry.name}"))
     return source, entry, replace(request, part=part, recognised=recognised)

@@ -23,6 +23,7 @@ from rankwell.io.reader.columns import (
     option_of,
     order_of,
     refuse_large_grades,
+    refuse_missing,
     refuse_readings,
     refuse_repeated,
     separation_of,
@@ -66,6 +67,7 @@ def _form(source: Source, request: Request, usual: Mapping[str, str]) -> tuple[d
     if separation is not None and separation.format == "headerless":
         return choice, separation.delimiter, separation.width
     if request.columns:
+        refuse_missing(head, holds, choice)
         why = f"has no such columns in {shorten(head.lines[0])}; correct the option."
         if separation is not None:
             why = f"is a table ({separation.format}); leave out the format that you name."

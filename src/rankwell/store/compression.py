@@ -10,12 +10,12 @@ _MOST_UNPACKED, _RATIO = 1 << 25, 200
 _PIECE = 1 << 12
 
 
-def refuse_bomb(unpacked: int, packed: int) -> None:
+def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") -> None:
     """Raises BadInput where content is so much longer than its compressed form that it is made to fill the memory."""
     if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
         most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
         what = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
-        raise BadInput(f"{what}; if the content is right, unpack it yourself and name the result.")
+        raise BadInput(f"{what}; if the content is right, {advice} and name the result.")
 
 
 class Unpacked(io.RawIOBase):

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -36,8 +37,14 @@ _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
 _PREDICTED: tuple[str, ...] = ("prediction", "predicted", "pred", "probability", "prob", "logit", "confidence")
 """Names of columns that may order a run, and do not unless they are chosen."""
+MOST_COLUMNS = 10_000
+"""The number of columns of the widest table."""
 ROWS_COMPARED = 1 << 18
 """Rows at the beginning of a table in which columns that could order it are compared."""
+_DOUBTFUL: dict[str, tuple[str, ...]] = {"grade": ("gain",), "score": ("rating",), "rank": ("position",)}
+"""Names of columns that are read as no value of this kind, and could be one."""
+_TEXTUAL = ("query", "docid", "document", "doc", "id", "nodeid")
+"""Names of ids beside which other columns of ids are usual: these then hold texts, or numbers of rows."""
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
@@ -50,7 +57,8 @@ class Columns(NamedTuple):
 
     owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where each row counts 1. rank: the
     rank, where a run has it. is_distance: whether the value is one, of which small is good. unread: other columns, where no
-    column is a grade. rivals: those that could order a run as well, where none was chosen.
+    column is a grade. rivals: those that could order a run as well, where none was chosen. doubts: sentences on columns that
+    were taken where others could be meant.
     """
 
     owner: str
@@ -61,6 +69,7 @@ class Columns(NamedTuple):
     is_distance: bool = False
     unread: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def by_rank(self) -> bool:
@@ -84,8 +93,9 @@ class Columns(NamedTuple):
     def notes(self) -> list[str]:
         """Notes on the direction of a distance, and on columns of which none is a grade."""
         if self.unread:
-            return [f"no column is a grade, so that each row counts 1; not read: {', '.join(map(repr, self.unread))}"]
-        return [distance_note(self.value)] if self.is_distance else []
+            unread = f"no column is a grade, so that each row counts 1; not read: {', '.join(map(repr, self.unread))}"
+            return [unread, *self.doubts]
+        return [*([distance_note(self.value)] if self.is_distance else []), *self.doubts]
 
 
 class ResultKeys(NamedTuple):
@@ -222,13 +232,32 @@ def place_of(name: str) -> int:
     return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else 0
 
 
+def refuse_names(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
+    refuse_wide(len(names))
+    if double := repeated_name(names):
+        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+
+
+def repeated_name(names: Sequence[str]) -> str:
+    """The first name that two columns have; "" where there is none."""
+    return next((name for name, number in Counter(names).items() if number > 1), "")
+
+
+def refuse_wide(columns: int) -> None:
+    """Raises BadInput for more columns than can be read within seconds."""
+    if columns > MOST_COLUMNS:
+        raise BadInput(f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, items and values.")
+
+
 def column_named(name: str, found: Sequence[str], option: str) -> str:
     """The column of a name or a number from 1. Raises BadInput that lists what was found."""
     if name in found:
         return name
     if 0 < (place := place_of(name)) <= len(found):
         return found[place - 1]
-    raise BadInput(f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}.")
+    counted = ", which count from 1" if name.isdigit() else ""
+    raise BadInput(f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}{counted}.")
 
 
 def choose_columns(
@@ -253,9 +282,11 @@ def choose_columns(
         rank = None  # what is chosen as a score is none by its name
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
+    number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
+    doubts = _doubts(found, holds, {"query": owner, "item": item, number: value}, named) if number else ()
     if ungraded and owner and item and value is None:
         others = [name for name in found if name not in (owner, item, aspect) and _plain(name) not in _TIME]
-        return Columns(owner, item, "", aspect, unread=tuple(others))
+        return Columns(owner, item, "", aspect, unread=tuple(others), doubts=doubts)
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
     others = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted = {"query": (owner, (*_QUERY, *_USER)), "item": (item, _item_words(holds)), "value": (value, words + others)}
@@ -275,7 +306,20 @@ def choose_columns(
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
     ordering = {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)} if holds == "run" else set()
     rivals = tuple(name for name in found if name in ordering - {value} and not {"score", "rank"} & named.keys())
-    return Columns(owner, item, value, aspect, rank, value == distance, rivals=rivals)
+    return Columns(owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts)
+
+
+def _doubts(found: Sequence[str], holds: Holds, taken: Mapping[str, str | None], named: Mapping[str, str]) -> tuple[str, ...]:
+    """Sentences on columns that were taken, and not chosen, where others could be meant; usual pairs are none."""
+    words = {"query": _QUERY, "item": _item_words(holds), "grade": (*_GRADE, "score")}
+    sentences = list[str]()
+    for key, name in taken.items():
+        alike = {word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL}
+        others = [each for each in found if _plain(each) in alike and each not in (*taken.values(), *named.values())]
+        if name is not None and key not in named and others:
+            what = f"{name!r} is taken for the {key}, and {', '.join(map(repr, others))} is not read"
+            sentences.append(f"{what}; if that is wrong, say so with {flag(_CHOICES[holds][0], f'{key}={others[0]}')}.")
+    return tuple(sentences)
 
 
 def are_ranks(numbers: Any) -> Any:

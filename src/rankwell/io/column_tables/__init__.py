@@ -33,7 +33,7 @@ from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format
 from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
 from rankwell.io.reader.shared import count_columns
-from rankwell.store import Head, Source
+from rankwell.store import Head, Source, naming
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
@@ -129,7 +129,7 @@ def run_places(place: str | Path) -> list[str]:
     path = Path(place)
     if not path.name.lower().endswith(PARQUET.suffixes) or not path.is_file() or not Head.of(Source(path)).raw.startswith(PAR1):
         return [str(place)]
-    with opened_table(Source(path), PARQUET) as table:
+    with naming(str(place)), opened_table(Source(path), PARQUET) as table:
         if not has_runs(table.types):
             return [str(place)]
         named = f"SELECT {table.column('run')} AS run, file_row_number AS row FROM {parquet(path, numbered=True)}"

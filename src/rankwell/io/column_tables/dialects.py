@@ -2,25 +2,21 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.columns import Holds, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.core.tables.columns import MOST_COLUMNS, Holds, known_columns, likelihood, parquet, quoted, refuse_names, sql_text
 from rankwell.delimited import TAB, first_rows
-from rankwell.errors import BadInput
 from rankwell.io import connected, remote_tables, undamaged
 from rankwell.io.column_tables.plain_files import plain_path
-from rankwell.store import Head
+from rankwell.store import Head, refuse_bomb
 
 PAR1 = b"PAR1"
 TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
-_MOST_COLUMNS = 10_000
-"""The number of columns of the widest table."""
 
 
 class Glimpse(NamedTuple):
@@ -63,7 +59,6 @@ def _glimpse(path: Path, *_: int) -> Glimpse:
 
 def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
-    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
     nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
     own, below = list[str](), 0
     # Every node comes before its children.
@@ -72,6 +67,8 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
             own.append(name)
         below = max(0, below - 1) + (children or 0)
     refuse_names(own)
+    _refuse_bomb(session, plain)
+    described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
     types = {name: row[1] for name, row in zip(own, described, strict=True)}
     names = {name: row[0] for name, row in zip(own, described, strict=True)}
     score = next((name for name in types if name.lower() == "score"), None)
@@ -79,12 +76,25 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
 
 
-def refuse_names(names: Sequence[str]) -> None:
-    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
-    if len(names) > _MOST_COLUMNS:
-        raise BadInput(f"{len(names)} columns; at most {_MOST_COLUMNS} are read: keep those of queries, items and values.")
-    if double := next((name for name, number in Counter(names).items() if number > 1), ""):
-        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+def _refuse_bomb(session: Any, plain: Path | str) -> None:
+    """Raises BadInput where a file is far shorter than its rows, which a dictionary of values and runs of one value allow.
+
+    A row is 8 bytes at least, as in lines of text. The longest column counts: the others need not be read.
+    """
+    width = (
+        "CASE type WHEN 'BOOLEAN' THEN 1 WHEN 'INT32' THEN 4 WHEN 'FLOAT' THEN 4 WHEN 'BYTE_ARRAY' THEN "
+        "CASE WHEN regexp_matches(encodings, 'DICTIONARY|DELTA') "
+        "THEN coalesce((strlen(stats_min_value) + strlen(stats_max_value)) / 2, 0) ELSE 0 END ELSE 8 END"
+    )
+    values = f"greatest(total_uncompressed_size, (num_values - coalesce(stats_null_count, 0)) * {width})"
+    sizes = f"SELECT sum(row_group_num_rows) AS rows, sum({values}) AS bytes, sum(total_compressed_size) AS packed"
+    found = session.execute(
+        f"SELECT max(rows), max(bytes), sum(packed) FROM ({sizes} FROM parquet_metadata({sql_text(plain)}) GROUP BY column_id)"
+    ).fetchone()
+    if found is not None and found[0] is not None:
+        rows, longest, packed = found
+        size = plain.stat().st_size if isinstance(plain, Path) else int(packed)
+        refuse_bomb(max(8 * int(rows), int(longest)), size, "write it as CSV")
 
 
 def has_runs(types: Mapping[str, str]) -> bool:
@@ -128,7 +138,7 @@ class Dialect:
         if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self._plain_names(head)
-        names = names[:100] if len(names) > _MOST_COLUMNS else names  # `refuse_names` refuses so many
+        names = names[:100] if len(names) > MOST_COLUMNS else names  # `refuse_names` refuses so many
         return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
 
     def split(self, head: Head) -> list[list[str]]:

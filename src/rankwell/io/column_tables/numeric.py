@@ -18,7 +18,7 @@ from rankwell.io.column_tables.dialects import PAR1, Dialect, glimpse
 from rankwell.io.column_tables.plain_files import on_disk
 from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Request
-from rankwell.store import Head, Source
+from rankwell.store import Head, Source, naming
 
 _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\[\d*\]")
 _NUMBERS_AT_ONCE, _COLUMNS_AT_ONCE = 1 << 24, 256
@@ -270,7 +270,7 @@ def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
 
 def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows have no options
     """Every row as an object column -> value, in order. Raises BadInput for a damaged file."""
-    with undamaged(f"{source.name}: "), on_disk(source) as path, connected() as session:
+    with naming(source.name), undamaged(f"{source.name}: "), on_disk(source) as path, connected() as session:
         names = glimpse(path).types
         found = session.execute(f"SELECT * FROM {parquet(path)}")
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -24,8 +24,9 @@ def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> 
         columns = choose_columns(table.found(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
-        if request.warnings is None:
-            table.refuse_contradicting(columns)
+        # Queries whose ranks do not follow their scores are warnings, where these are requested.
+        warned = columns.rank if request.warnings is not None else None
+        table.refuse_contradicting(columns._replace(rivals=tuple(name for name in columns.rivals if name != warned)))
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns
 

@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import ROWS_COMPARED, Columns, Holds, contradicting, is_falling, parquet, quoted, sql_text
+from rankwell.core.tables.columns import (
+    ROWS_COMPARED,
+    Columns,
+    Holds,
+    contradicting,
+    is_falling,
+    parquet,
+    quoted,
+    refuse_names,
+    sql_text,
+)
 from rankwell.delimited import TAB
 from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line
-from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records, refuse_names
+from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records
 from rankwell.io.column_tables.plain_files import TextLines, count_records, on_disk, recount_records, text_lines
 from rankwell.store import Head, Source
 

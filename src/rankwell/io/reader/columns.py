@@ -7,14 +7,15 @@ ranks where all are numbers, and grades where none is above what people or machi
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.core.tables.columns import known_columns, place_of
-from rankwell.errors import BadInput, flag
+from rankwell.core.tables.columns import known_columns, place_of, refuse_wide
+from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
 
@@ -88,7 +89,7 @@ class _Column:
 
     def __init__(self) -> None:
         self.numbers, self.most, self.first = True, 0.0, b""
-        self.varies, self.repeats, self.has_fractions = False, False, False
+        self.varies, self.repeats, self.has_fractions, self.has_points = False, False, False, False
 
 
 class Evidence:
@@ -96,18 +97,21 @@ class Evidence:
 
     def __init__(self, width: int) -> None:
         self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
-        self.rows, self._sizes = 0, Counter[tuple[int, bytes]]()
+        self.rows, self._queries, self._sizes = 0, set[bytes](), Counter[tuple[int, bytes]]()
         self.counting = [True] * width
         """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query so far."""
 
     def add(self, fields: Sequence[bytes]) -> None:
         """One more row."""
         self.rows += 1
+        self._queries.add(fields[0])
         for place, (column, field) in enumerate(zip(self.columns, fields, strict=True)):
             if self.rows == 1:
                 column.first = field
             column.varies |= field != column.first
-            if column.numbers and (number := number_of(field)) is not None:
+            number = number_of(field) if column.numbers else None
+            if number is not None:
+                column.has_points |= not field.isdigit()
                 column.most = max(column.most, abs(number))
                 column.has_fractions |= number % 1 != 0
             else:
@@ -118,7 +122,7 @@ class Evidence:
                 self._seen[place].add(pair)
             if place and self.counting[place]:
                 self._sizes[place, fields[0]] += 1
-                self.counting[place] = column.numbers and field.isdigit() and int(field) == self._sizes[place, fields[0]]
+                self.counting[place] = number == self._sizes[place, fields[0]]
 
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the same."""
@@ -129,23 +133,24 @@ class Evidence:
 
     def _counts(self, place: int) -> bool:
         """Whether a column counts the rows of its query."""
-        return self.counting[place] and self.rows > len({query for at, query in self._sizes if at == place})
+        return self.counting[place] and self.rows > len(self._queries)
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
         """The readings that the rows allow, the usual ones first; unusual places of items only where no other one fits."""
-        width = len(self.columns)
-        pairs = [(item, number) for item in range(1, width) for number in range(item + 1, width)]
-        pairs += [(item, number) for item in range(2, width) for number in range(1, item)]
-        found = list[ColumnRoles]()
-        for item, number in pairs:
-            column = self.columns[number]
-            if not column.numbers or not self.lists_items(item) or (found and (number < item or item > 2)):
-                continue
-            if holds == "judgments":
-                found += [ColumnRoles(1, item + 1, number + 1, "grade")] * (column.most <= _LARGEST_GRADE)
-            else:
-                found.append(ColumnRoles(1, item + 1, number + 1, "rank" if self._counts(number) else "score"))
-        return found
+        places, most = range(1, len(self.columns)), _LARGEST_GRADE if holds == "judgments" else inf
+        numbers = [place for place in places if self.columns[place].numbers and self.columns[place].most <= most]
+        items = [place for place in places if self.lists_items(place)]
+        pairs = [(item, number) for item in items if item <= 2 for number in numbers if number > item]
+        if not pairs and numbers:
+            pairs = [(item, numbers[bisect(numbers, item)]) for item in items if item < numbers[-1]][:1]
+            pairs = pairs or [(item, numbers[0]) for item in items if item > numbers[0]][:1]
+        kinds = {place: ("grade",) if holds == "judgments" else self._kinds(place) for place in numbers}
+        return [ColumnRoles(1, item + 1, number + 1, kind) for item, number in pairs for kind in kinds[number]]
+
+    def _kinds(self, place: int) -> tuple[str, ...]:
+        """The kinds of numbers of a run: integers that count the rows of a query are ranks; 1.0, 2.0, … may be scores, too."""
+        counted = ("score", "rank") if self.columns[place].has_points else ("rank",)
+        return counted if self._counts(place) else ("score",)
 
     def times(self) -> str:
         """A sentence on a column of numbers above any grade; "" where there is none."""
@@ -194,6 +199,7 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
 
     exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0.
     """
+    refuse_returns(head)
     delimiter, lines = delimiter_of(head), head.lines[:200]
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
@@ -203,12 +209,31 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
+        refuse_wide(width)
         found = evidence_of(rows, width)
         readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
         if holds == "judgments" and width == 5 and [(each.item, each.number) for each in readings] == [(4, 5)]:
             reason = reason or "five columns are those of a file of preferences, or any others"
         if readings or reason:
             refuse_readings(head, holds, readings, reason)
+
+
+def refuse_returns(head: Head) -> None:
+    """Raises BadInput for lines that end in carriage returns alone, which would be one line."""
+    if b"\n" not in head.raw and b"\r" in head.raw.rstrip(b"\r"):
+        raise BadInput(f"{head.name}: its lines end in carriage returns alone; write them with line feeds.")
+
+
+def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
+    """Raises BadUsage for a chosen column that the first line does not have."""
+    line = head.lines[0] if head.lines else b""
+    width = len(line.strip().split(delimiter_of(head)))
+    odd = next((name for name in choice.values() if not 0 < place_of(name) <= width), None)
+    if odd is not None:
+        where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
+        raise BadUsage(
+            f"{option_of(holds, choice)}: there is no column {odd!r} in {where}, which has {width}; columns count from 1."
+        )
 
 
 class Separation(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
 from rankwell.core.tables.columns import refuse_unused_columns
-from rankwell.errors import BadInput, BadScore, flag, shown
+from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import exists, split_part
@@ -35,6 +35,9 @@ class BeyondInputs(NamedTuple):
         judgments = io.judgments_file(options.judgments)
         if judgments is None:
             refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
+            if options.judgments_format is not None:
+                what = flag("--qrels-format", options.judgments_format, name="judgments_format")
+                raise BadUsage(f"{what} has no effect without {flag('--judgments')}; give it, or leave this out.")
         seen = None if options.interactions is None else read_interactions(options.interactions)
         reading: dict[str, Any] = {"format": options.judgments_format, "qrels_columns": options.qrels_columns}
         judged = None if judgments is None else io.find_judgments(judgments, **reading)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables.arrays import is_missing
+from rankwell.core.tables.columns import refuse_names, refuse_wide
 from rankwell.delimited import TAB, DelimitedRow, advice_on_cells, delimited_rows, first_rows
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
@@ -59,6 +60,8 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
     if not records:
         raise BadInput(f"{name} annotates no clip; expected a row per clip, such as {_IDS[0]},{','.join(_USUAL[:2])}.")
     columns = list(dict.fromkeys(column for _, cells in records for column in cells))
+    with naming(name):
+        refuse_wide(len(columns))
     owner = _column(columns, _IDS)
     if owner is None:
         raise BadInput(f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are {', '.join(map(repr, columns))}.")
@@ -195,9 +198,8 @@ def _of_lines(text: str, name: str) -> Sequence[_Record]:
     delimiter, _ = _split_header(_first_line(split_lines(text)))
     header, *rows = delimited_rows(text, name, delimiter, skipinitialspace=True) or [DelimitedRow(1, [])]
     columns = [_bare_name(each, delimiter) for each in header.fields]
-    double = next((column for column in columns if columns.count(column) > 1), None)
-    if double is not None:
-        raise BadInput(f"{name}: two columns have the name {double!r}; rename or drop one of them.")
+    with naming(name):
+        refuse_names(columns)
     found: list[_Record] = []
     for row in rows:
         n = len(row.fields)

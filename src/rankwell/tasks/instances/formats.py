@@ -11,12 +11,13 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
+from rankwell.core.tables.columns import refuse_names
 from rankwell.delimited import TAB, advice_on_cells, delimited_rows
 from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
 from rankwell.io.formats import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
-from rankwell.store import Head, Source, decode_id, split_name
+from rankwell.store import Head, Source, decode_id, naming, split_name
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split
 
 _FIELDS = ("instance", "camera", "group", "split")
@@ -290,9 +291,8 @@ def _lines(name: str, text: str) -> Sequence[Row]:
     rows = delimited_rows(text, name, delimiter, is_one_line=True, skipinitialspace=True)
     table = [(f"line {row.line}", row.fields) for row in rows if not row.is_blank]
     columns = [each.strip() for each in table[0][1]] if table else []
-    double = next((column for column in columns if columns.count(column) > 1), None)
-    if double is not None:
-        raise BadInput(f"{name}: two columns are called {shown(double)}; rename or drop one of them.")
+    with naming(name):
+        refuse_names(columns)
     wrong = next((row for row in table if len(row[1]) != len(columns)), None)
     if wrong is not None:
         where = f"{name}:{wrong[0].removeprefix('line ')}: {delimiter.join(wrong[1])[:60]!r}"

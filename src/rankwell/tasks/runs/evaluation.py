@@ -164,7 +164,9 @@ def _results(
     texts = inputs.beside if options.texts is None and evaluation.keep else options.texts
     known = None if texts is None else io.read_texts(texts)
     if known is not None and options.texts is not None:
-        io.refuse_foreign_texts(known, evaluation.truth.flat.queries, options.texts, "judged queries")
+        named = known, evaluation.truth.flat.queries, options.texts, "judged queries"
+        io.refuse_foreign_texts(*named)
+        evaluation.builder.notes += io.note_lacking_texts(*named)
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,

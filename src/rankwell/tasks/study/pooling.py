@@ -77,7 +77,7 @@ class PooledRanks:
     """The first ranks of all runs. queries, names: ids of queries and of items, in the order of their bytes.
 
     query, item: (items,) indices into them, ascending. ranks: (items, runs), 0 where a run lacks it. earlier: (items,) the row of
-    each item in the pool of the earlier rounds, -1 for a new one.
+    each item in the pool of the earlier rounds, -1 for a new one. notes: of the readers of the runs.
     """
 
     queries: tuple[str, ...]
@@ -86,6 +86,7 @@ class PooledRanks:
     item: Ints
     ranks: Ints
     earlier: Ints
+    notes: tuple[str, ...] = ()
 
 
 def pooled_ranks(
@@ -109,10 +110,12 @@ def pooled_ranks(
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     parts = list[_Ranked]() if earlier is None else [_Ranked.of(earlier.query, earlier.item.tolist(), earlier.ranks, numbers)]
+    notes = list[str]()
     for run in runs:
         report = None if progress is None else partial(progress, run)
-        hits = io.find_hits(run, judgments, keep=depth, columns=columns, progress=report).hits
-        top = _first_items(run, hits, is_new=earlier is None)
+        read = io.find_hits(run, judgments, keep=depth, columns=columns, progress=report)
+        notes += read.notes
+        top = _first_items(run, read.hits, is_new=earlier is None)
         rank = np.arange(1, len(top.items) + 1) - top.offsets[top.query_of_row]
         owner = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
         parts.append(_Ranked.of(owner[top.query_of_row], top.items, rank[:, None], numbers))
@@ -135,7 +138,7 @@ def pooled_ranks(
     is_first = np.diff(owner, prepend=-1) > 0
     kept, ids = tuple(queries[query] for query in owner[is_first].tolist()), [names[each] for each in order.tolist()]
     _refuse_bytes(kept, ids)
-    return PooledRanks(kept, ids, np.cumsum(is_first) - 1, item, ranks, before)
+    return PooledRanks(kept, ids, np.cumsum(is_first) - 1, item, ranks, before, tuple(dict.fromkeys(notes)))
 
 
 class _Ranked(NamedTuple):

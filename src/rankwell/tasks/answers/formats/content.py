@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from rankwell.core.tables.arrays import is_missing
+from rankwell.core.tables.columns import refuse_wide, repeated_name
 from rankwell.delimited import TAB, delimited_rows
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
 from rankwell.io.formats import FORMATS, Request
-from rankwell.store import Head, Source, decode_id
+from rankwell.store import Head, Source, decode_id, naming
 
 Where = tuple[int | str, ...]
 """The keys and positions that lead to a value: `("data", 0, "title")`. In lines and tables the first is the record."""
@@ -328,7 +329,9 @@ def _table(source: Source, text: str) -> Content:
         raise BadInput(f"{error} Expected JSON, CSV, TSV or Parquet.") from error
     header = rows[0] if rows else []
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
-    twice = next((name for name in header if name and header.count(name) > 1), "")
+    with naming(source.name):
+        refuse_wide(len(header))
+    twice = repeated_name(list(filter(None, header)))
     problem = f"{source.name}: two columns are named {twice!r}; rename or drop one of them." if twice else ""
     if ragged:
         problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."

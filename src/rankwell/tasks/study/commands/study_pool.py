@@ -163,7 +163,7 @@ def _write(
     n_queries = count_of(len(found.queries), "query", "queries")
     counts = f"{n_queries}, {count_of(len(found.item), 'item')} in the first {study.depth} of {len(study.runs)} runs"
     kept = count_of(bare, "item has no document; it is judged by its id", "items have no document; they are judged by their ids")
-    notes = (kept,) * bool(bare)
+    notes = (*found.notes, *((kept,) * bool(bare)))
     text = prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n")
     judging = typed("rankwell", "study", "judge", study.place, "--judge", "NAME")
     return Output(text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: {judging}")))
