@@ -9,7 +9,7 @@ from rankwell.core.tables import Floats
 _LARGEST = 2.0**960
 """Above it the extraction could overflow."""
 _UNITS = 1 << 1074
-"""Units in 1: each float64 is a whole number of them."""
+"""Units in 1: each float64 is an integer number of them."""
 
 
 def exact_sum(values: Floats) -> float:
