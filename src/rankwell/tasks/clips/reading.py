@@ -78,9 +78,11 @@ class _SceneText:
         self.names = frozenset((unit.start, unit.end) for unit in self.units) & names.keys()
         self.clause = list(_clauses(self.units))
         self.said = self._matches()
-        dropped = {place for each in self.said if each.rule.says.get("drop") for place in range(each.first, each.last + 1)}
+        cores = {place: each for each in self.said for place in range(each.first, each.last + 1)}
         self.actors = {
-            place: _Actor(place) for place, unit in enumerate(self.units) if _is(unit, "actor") and place not in dropped
+            place: _Actor(place)
+            for place, unit in enumerate(self.units)
+            if _is(unit, "actor") and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
         }
         self.nouns = {
             place for place, unit in enumerate(self.units) if place in self.actors or _is(unit, "ego.self", "ego.object")
