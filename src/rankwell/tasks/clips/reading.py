@@ -216,78 +216,52 @@ class _SceneText:
 
     def _subject(self, said: _Said) -> "_Actor | str":
         """The one that does it: the noun after a participle, the agent of a passive, else the subject of the clause."""
-        units, clause = self.units, self.clause[said.first]
+        clause, word = self.clause[said.first], self.units[said.last].word
+        before = [place for place in sorted(self.nouns) if place < said.first and self.clause[place] == clause]
         after = self._after(said)
-        ends = units[said.last].end
-        before = [place for place in range(said.first) if self.clause[place] == clause and place in self.nouns]
         nearest = before[-1] if before else None
-        direct = nearest is not None and all(self._links(units[place]) for place in range(nearest + 1, said.first))
-        if after:
-            head = units[after[0]]
-            between = units[said.last + 1 : after[0]]
-            by = any(unit.word == "by" for unit in between)
-            if by and len(between) <= 3:
-                return self._noun(after[0])
-            bare = (
-                not by
-                and len(between) <= 2
-                and all(unit.tag == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
-            )
-            bare = bare and not self._determined(ends, head.start) and units[said.last].word.endswith(("ing", "ed", "en"))
-            if bare and after[0] in self.actors and not direct:
-                return self.actors[after[0]]
-        if (
-            direct
-            and nearest is not None
-            and ((nearest in self.actors and units[nearest].tag[:3] != "ego") or self._is_subject(nearest))
-        ):
+        direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
+        if after and self._is_agent(said, after[0], direct=direct):
+            return self._noun(after[0])
+        if nearest is not None and direct and (nearest in self.actors or self._is_subject(nearest)):
             return self._noun(nearest)
-        subjects = [place for place in before if self._is_subject(place)]
-        if subjects:
+        if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
-        if (
-            after
-            and (units[said.last + 1].lemma == "be" or not units[said.last].word.endswith("ing"))
-            and after[0] in self.actors
-            and not said.rule.says.get("ego")
-        ):
+        inverted = bool(after) and (
+            self.units[said.first].word.endswith("s")
+            or (not said.rule.says.get("ego") and (not word.endswith("ing") or self.units[said.last + 1].lemma == "be"))
+        )
+        if inverted and after[0] in self.actors:
             return self.actors[after[0]]
-        if (
-            after
-            and after[0] in self.actors
-            and not units[said.first].word.endswith("ing")
-            and units[said.first].word.endswith("s")
-        ):
-            return self.actors[after[0]]
-        earlier = [
-            place
-            for place in range(said.first)
-            if self.clause[place] < clause and place in self.nouns and self._is_subject(place)
-        ]
+        return self._subject_beyond(said, before, after)
+
+    def _subject_beyond(self, said: _Said, before: Sequence[int], after: Sequence[int]) -> "_Actor | str":
+        """The subject where the clause has none: that of an earlier clause, the ego vehicle, or a noun that follows."""
+        clause = self.clause[said.first]
+        earlier = [place for place in sorted(self.nouns) if self.clause[place] < clause and self._is_subject(place)]
         if earlier:
-            last = self.clause[earlier[-1]]
-            return self._noun(next(place for place in earlier if self.clause[place] == last))
+            return self._noun(next(place for place in earlier if self.clause[place] == self.clause[earlier[-1]]))
         if before and before[0] in self.actors:
             return self.actors[before[0]]
         if said.rule.says.get("ego") or (said.rule.says.get("object") and after):
             return "ego"
-        later = [place for place in self.actors if place > said.last]
-        if later:
-            return self.actors[later[0]]
-        return self.nameless
+        return next((actor for place, actor in self.actors.items() if place > said.last), self.nameless)
+
+    def _is_agent(self, said: _Said, place: int, *, direct: bool) -> bool:
+        """Whether a noun after a verb does it: `overtaken by a bus`, `parked cars`."""
+        between = self.units[said.last + 1 : place]
+        if any(unit.word == "by" for unit in between):
+            return len(between) <= 3
+        gap = self.words.plain[self.units[said.last].end : self.units[place].start]
+        bare = all(unit.tag == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
+        participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
+        return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
 
     def _links(self, unit: _Unit) -> bool:
-        return (
-            unit.lemma in self.wording.classes["linking"]
-            or unit.word in self.wording.classes["linking"]
-            or unit.word.endswith("ly")
-        )
+        return bool({unit.lemma, unit.word} & self.wording.classes["linking"]) or unit.word.endswith("ly")
 
     def _noun(self, place: int) -> "_Actor | str":
         return self.actors.get(place, self.nameless) if _is(self.units[place], "actor") else "ego"
-
-    def _determined(self, start: int, end: int) -> bool:
-        return any(word in DETERMINERS or word in ("his", "her", "its", "two") for word in self.words.plain[start:end])
 
     def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else that of the clause before."""
