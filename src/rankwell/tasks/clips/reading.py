@@ -317,12 +317,13 @@ class _SceneText:
                 start, end = self.span(saying)
                 self._add((concept,), start, end, f"rule: {saying.rule.text}", negated=True if none else None)
                 break
-        for concepts, said in place:
-            start, end = self.span(said)
-            self._add(concepts, start, end, f"rule: {said.rule.text}", negated=True if none else None)
+        for concepts, parts in place:
+            start, end = self.span(parts[0])
+            why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
+            self._add(concepts, start, end, why, negated=True if none else None)
 
-    def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], _Said]]:
-        """The position that the parts make together: side, lane, and ahead or behind."""
+    def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
+        """The position that the parts make together: side, lane, and ahead or behind; with the parts."""
         started = min((said.first for does, said in actor.does if does in (*_MANOEUVRES, "do.turn-in")), default=None)
         parts: dict[str, _Said] = {}
         for part, said in actor.parts:
@@ -333,15 +334,15 @@ class _SceneText:
             parts.setdefault("front" if part == "front-object" else part, said)
         if not parts:
             return []
-        said = next(iter(parts.values()))
+        of = list(parts.values())
         lane = "split" if "split" in parts else "next" if {"next", "left", "right", "both"} & parts.keys() else "own"
         along = "-front" if "front" in parts else "-behind" if "behind" in parts else ""
         if lane == "own":
-            return [((f"place{(along or '-front').replace('-', '.')}",), said)]
+            return [((f"place{(along or '-front').replace('-', '.')}",), of)]
         sides = [side for side in ("left", "right") if side in parts][:1]
         if "both" in parts:
-            return [((f"place.{side}-{lane}{along}",), said) for side in ("left", "right")]
-        return [(tuple(f"place.{side}-{lane}{along}" for side in sides or ("left", "right")), said)]
+            return [((f"place.{side}-{lane}{along}",), of) for side in ("left", "right")]
+        return [(tuple(f"place.{side}-{lane}{along}" for side in sides or ("left", "right")), of)]
 
 
 def _is(unit: _Unit, *tags: str) -> bool:
