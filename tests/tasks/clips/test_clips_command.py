@@ -193,7 +193,7 @@ def test_what_explains_that_nothing_counts_is_said(tmp_path: Path, capsys: Any, 
     for words_ in (
         "not read as keywords: 'colour'",
         "unmapped: 'tomato', 'soup'",
-        "without an encoder only names and aliases are found",
+        "without an encoder no similar words are found",
     ):
         assert words_ in err
 

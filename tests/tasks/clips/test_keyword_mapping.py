@@ -1,4 +1,4 @@
-"""Texts mapped to keywords: names, negations, the best cover, Algorithm 1, a real model on a labelled set, the two commands."""
+"""Texts mapped to keywords: names, rules, negations, the best cover, Algorithm 1, a real model on labelled texts, commands."""
 
 import functools
 import itertools
@@ -6,8 +6,9 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,10 @@ from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, Unk
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary, fold, singular
 from rankwell.tasks.clips.commands.clips_calibrate import MappingTally, best_threshold, hold_back, tally
 from rankwell.tasks.clips.formats import read_annotations, read_schema
-from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper, best_cover
+from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, READ_THRESHOLD, Ambiguity, KeywordMapper, best_cover
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords
 
-QUERIES = Path(__file__).with_name("keyword_queries.json")
+TEXTS = Path(__file__).with_name("keyword_texts")
 
 
 def vocabulary_of(groups: dict[str, list[str]], aliases: dict[str, tuple[Keyword, ...]] | None = None) -> Vocabulary:
@@ -93,7 +94,8 @@ def test_a_label_of_two_groups_needs_its_group(encode):
 
     alone, named = mapper.map_text("other"), mapper.map_text("scene: other")
 
-    assert (alone.keywords, alone.ambiguous) == ((), ("other",))
+    both = (Keyword("object", "other"), Keyword("scene", "other"))
+    assert (alone.keywords, alone.ambiguous) == ((), (Ambiguity("other", both),))
     assert "write group:other" in alone.notes[0]
     assert named.keywords == (Keyword("scene", "other"),)
 
@@ -159,9 +161,9 @@ def test_a_keyword_that_is_required_and_negated_is_reported():
 
 
 def test_a_negated_keyword_is_reported():
-    assert KeywordMapper(VOCABULARY).map_text("no bikes, no bicyclist").notes == [
-        "'no bikes, no bicyclist': negated: 'bicyclist' (bicyclist); a clip that has it is not relevant",
-        "'no bikes, no bicyclist': unmapped: 'bikes'",
+    assert KeywordMapper(VOCABULARY).map_text("no zeppelins, no bicyclist").notes == [
+        "'no zeppelins, no bicyclist': negated: 'bicyclist' (bicyclist); a clip that has it is not relevant",
+        "'no zeppelins, no bicyclist': unmapped: 'zeppelins'",
     ]
 
 
@@ -244,13 +246,12 @@ def test_the_vocabulary_is_encoded_once_and_a_text_once_for_all_thresholds():
         return letters(texts)
 
     mapper = KeywordMapper(VOCABULARY, encode=counting)
-    for text, threshold in itertools.product(("quick bikes", "slow trams"), (0.2, 0.4, 0.6)):
+    for text, threshold in itertools.product(("curious zeppelins", "odd gondolas"), (0.2, 0.4, 0.6)):
         mapper.map_text(text, threshold=threshold)
 
-    # A label that is a single word is encoded as a label and as a word.
     assert asked.count("entering ego path") == 1
-    assert asked.count("a entering ego path") == 1
-    assert asked.count("quick bike") == 1
+    assert asked.count("curious") == 1
+    assert asked.count("curious zeppelin") == 1
 
 
 def test_the_order_of_texts_changes_nothing():
@@ -346,11 +347,11 @@ def test_a_threshold_that_no_similarity_can_have_is_refused(threshold: float):
 )
 def test_vectors_that_are_none_are_refused(encode, error, words: str, strategy):
     with pytest.raises(error, match=words):
-        KeywordMapper(VOCABULARY, encode=encode, strategy=strategy).map_text("a fast bike")
+        KeywordMapper(VOCABULARY, encode=encode, strategy=strategy).map_text("a curious zeppelin")
 
 
 def test_zero_vectors_are_like_nothing():
-    assert KeywordMapper(VOCABULARY, encode=lambda texts: np.zeros((len(texts), 3))).map_text("fast bike").mapped == ()
+    assert KeywordMapper(VOCABULARY, encode=lambda texts: np.zeros((len(texts), 3))).map_text("curious zeppelin").mapped == ()
 
 
 @pytest.mark.parametrize(
@@ -451,9 +452,14 @@ def schema(shared: Path) -> Path:
     return found
 
 
-def read_queries(split: str | None = None) -> dict[str, tuple[Keyword, ...]]:
-    rows = json.loads(QUERIES.read_text(encoding="utf-8"))
-    return {row["text"]: tuple(Keyword(*entry) for entry in row["keywords"]) for row in rows if split in (None, row["split"])}
+def read_parts(*names: str) -> list[dict[str, Any]]:
+    """The labelled texts of the parts that are there: build, unusual, check, last."""
+    found = [TEXTS / f"{name}.json" for name in names]
+    return [row for path in found if path.is_file() for row in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def meant(rows: list[dict[str, Any]], known: Collection[Keyword]) -> dict[str, list[Keyword]]:
+    return {row["text"]: [key for entry in row["keywords"] if (key := Keyword(*entry)) in known] for row in rows}
 
 
 def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, schema: Path):
@@ -463,7 +469,7 @@ def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, sc
 
     assert vocabulary.aliases == {}
     assert labels(cover) == ["bicyclist", "entering ego path"]
-    assert all(each.stage == "semantic" and each.margin is not None and each.margin > 0 for each in cover.mapped)
+    assert [(each.stage, each.span) for each in cover.mapped] == [("rule", "cyclist"), ("rule", "entering ego lane")]
     # Algorithm 1 looks at the bigram "ego lane" too, which is near to another label: a condition that nobody stated.
     assert {"bicyclist", "entering ego path", "ego lane change"} <= set(labels(first))
 
@@ -486,20 +492,21 @@ def test_articles_order_and_endings_do_not_decide(keybert_vectors, schema: Path,
     assert sorted(labels(mapper.map_text(text))) == ["bicyclist", "entering ego path"]
 
 
-def test_no_article_changes_what_a_labelled_query_means(keybert_vectors, schema: Path):
-    mapper = KeywordMapper(read_schema(schema).vocabulary, encode=keybert_vectors)
+def test_no_article_changes_what_a_labelled_text_means(schema: Path):
+    mapper = KeywordMapper(read_schema(schema).vocabulary)
 
-    for text in read_queries("tuning"):
-        words = re.sub(r"\b(a|an|the)\b ?", "", text)
-        more = re.sub(r"\b(at|on|in|into|behind|across|to) (?!a |an |the )", r"\1 the ", words)
-        assert mapper.map_text(words).keywords == mapper.map_text(text).keywords == mapper.map_text(more).keywords, text
+    for row in read_parts("build"):
+        bare = re.sub(r"\b(the|a|an) (?!lot|bit|few)", "", row["text"])
+        assert set(mapper.map_text(bare).keywords) == set(mapper.map_text(row["text"]).keywords), row["text"]
 
 
 def test_groups_are_chosen_before_words_are_consumed(keybert_vectors, schema: Path):
     vocabulary = read_schema(schema).vocabulary
     ego = KeywordMapper(vocabulary.of_groups(["ego_behavior"]), encode=keybert_vectors)
 
-    assert labels(ego.map_text("cyclist entering the ego lane")) == ["ego lane change"]
+    # The cyclist enters the lane; the ego vehicle does nothing.
+    assert labels(ego.map_text("cyclist entering the ego lane")) == []
+    assert labels(ego.map_text("cyclist where we change lanes")) == ["ego lane change"]
     assert vocabulary.of_groups([]) is vocabulary
 
 
@@ -532,47 +539,125 @@ def test_without_keybert_the_model_alone_gives_the_same_vectors(minilm: str, mon
     assert np.allclose(whole(["ego lane"]), alone(["ego lane"]), atol=1e-6)
 
 
-def test_the_labelled_queries_are_as_many_and_as_varied_as_promised(schema: Path):
-    rows = json.loads(QUERIES.read_text(encoding="utf-8"))
+def test_the_labelled_texts_are_distinct_and_their_labels_known(schema: Path):
+    rows = read_parts("build", "unusual", "check", "last")
     known = set(read_schema(schema).vocabulary.entries)
 
-    written = [row for row in rows if "of" not in row]
-
-    assert len({row["text"] for row in rows}) == len(rows)
-    assert len(written) >= 60
-    assert {row["kind"] for row in rows} == {"synonym", "plural and form", "two groups", "negation", "unmappable"}
-    texts = [row["text"] for row in written]
-    assert [row["text"] for row in written if row["split"] == "held back"] == hold_back(texts, 3)[1]
-    by_text = {row["text"]: row for row in written}
-    for row in rows:
-        if "of" in row:
-            assert {name: row[name] for name in ("split", "kind", "keywords")}.items() <= by_text[row["of"]].items()
-    phrases = {row["text"] for row in written if row["kind"] != "unmappable"}
-    assert {row["of"] for row in rows if "of" in row} == phrases
-    assert {row["change"] for row in rows if "of" in row} == {"article", "order", "number", "spelling", "passive"}
-    assert {keyword for meant in read_queries().values() for keyword in meant} <= known
+    assert len({row["text"] for row in rows}) == len(rows) >= 500
+    assert {Keyword(*entry) for row in rows for entry in (*row["keywords"], *row.get("excluded", ()))} <= known
 
 
-@pytest.mark.parametrize(("split", "least"), [(None, 0.85), ("tuning", 0.85), ("held back", 0.8)])
-def test_the_default_mapper_finds_what_labelled_queries_mean(keybert_vectors, schema: Path, split: str | None, least: float):
-    vocabulary, encode = read_schema(schema).vocabulary, keybert_vectors
-    cover = KeywordMapper(vocabulary, encode=encode)
-    first = KeywordMapper(vocabulary, encode=encode, strategy="algorithm1")
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize(("part", "least"), [("build", 0.95), ("unusual", 0.9), ("check", 0.9), ("last", 0.88)])
+def test_the_mapper_finds_what_labelled_texts_mean(keybert_vectors, schema: Path, part: str, least: float, declared: bool):
+    rows = read_parts(part)
+    if not rows:
+        pytest.skip(f"{part}.json is not among the labelled texts")
+    vocabulary = read_annotations(schema.parent / "unified_annotation.csv", schema=schema if declared else None).vocabulary
+    mapper = KeywordMapper(vocabulary, encode=keybert_vectors)
+    first = KeywordMapper(vocabulary, encode=keybert_vectors, strategy="algorithm1")
+    truth = meant(rows, set(vocabulary.entries))
+    mapper.prepare(truth)
+    ours = tally(mapper, truth)
 
-    ours, theirs = tally(cover, read_queries(split)).f1, tally(first, read_queries(split)).f1
+    assert ours.f1 is not None
+    assert ours.precision is not None
+    assert (ours.f1 >= least, ours.precision >= 0.9) == (True, True)
+    some = dict(list(truth.items())[:30])
+    assert (tally(mapper, some).f1 or 0.0) >= (tally(first, some).f1 or 0.0) + 0.1
+    exact = [set(mapper.map_text(text).keywords) == set(keywords) for text, keywords in truth.items()]
+    assert sum(exact) >= 0.6 * len(exact)
+    assert not [text for text, keywords in truth.items() if inverted(mapper.map_text(text).keywords, keywords)]
 
-    assert ours is not None
-    assert theirs is not None
-    assert ours >= least
-    assert ours >= theirs + 0.10
+
+def inverted(found: Iterable[Keyword], truth: Iterable[Keyword]) -> bool:
+    """Whether a position that is found is the opposite of one that is meant."""
+    pairs = (("left", "right"), ("right", "left"), ("front", "behind"), ("behind", "front"))
+    wrong, right = (
+        [set(each.label.split()) for each in side if each.group == "pv_spatial_relation"]
+        for side in (set(found) - set(truth), truth)
+    )
+    return any(one in mine and two in theirs for mine in wrong for theirs in right for one, two in pairs)
 
 
-def test_the_default_threshold_is_the_one_that_calibration_finds(keybert_vectors, schema: Path):
-    mapper = KeywordMapper(read_schema(schema).vocabulary, encode=keybert_vectors)
-    tuning = read_queries("tuning")
-    steps = [round(0.3 + 0.01 * step, 2) for step in range(61)]
+def test_the_default_threshold_is_as_good_as_any(keybert_vectors, schema: Path):
+    vocabulary = read_schema(schema).vocabulary
+    mapper = KeywordMapper(vocabulary, encode=keybert_vectors)
+    truth = meant(read_parts("build", "unusual"), set(vocabulary.entries))
+    mapper.prepare(truth)
+    tallies = {step: tally(mapper, truth, threshold=step) for step in (0.3, 0.4, 0.5, 0.57, 0.65, READ_THRESHOLD, 0.85)}
 
-    assert best_threshold({step: tally(mapper, tuning, threshold=step) for step in steps}) == COVER_THRESHOLD
+    assert tallies[READ_THRESHOLD].f1 == max(each.f1 or 0.0 for each in tallies.values())
+
+
+# The wording of driving
+
+
+@pytest.fixture
+def driving() -> KeywordMapper:
+    """A mapper for the vocabulary that the labelled texts use, without an encoder."""
+    entries = {Keyword(*entry) for row in read_parts("build", "unusual") for entry in row["keywords"]}
+    return KeywordMapper(Vocabulary(tuple(sorted(entries))))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("truck behind us in the right lane", ["large vehicle", "right adjacent behind"]),
+        ("a truck turns right", ["large vehicle"]),
+        ("a car comes from the left", ["small vehicle"]),
+        ("we are being overtaken by a bus", ["large vehicle", "traveling in same direction"]),
+        ("we follow a bus", ["corridor front", "large vehicle", "traveling in same direction"]),
+        ("a bus follows us", ["corridor behind", "large vehicle", "traveling in same direction"]),
+        ("a girl on a bicycle", ["bicyclist"]),
+        ("bus stop", []),
+        ("we turn left", ["ego turning"]),
+        ("a cyclist cuts in in front of us", ["bicyclist", "entering ego path"]),
+        ("oncoming van turns left across our path", ["oncoming turn across path", "small vehicle"]),
+        ("taxi parked at the kerb", ["small vehicle", "stationary", "street parked vehicle"]),
+    ],
+)
+def test_actors_behaviours_and_positions_are_read(driving: KeywordMapper, text: str, expected: list[str]):
+    assert sorted(labels(driving.map_text(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "readings"),
+    [
+        ("a truck beside us", "beside us", ["left adjacent", "right adjacent"]),
+        ("vehicle in a tunnel", "vehicle", ["small vehicle", "large vehicle"]),
+        ("a steep hill", "steep hill", ["positive road grade", "negative road grade"]),
+    ],
+)
+def test_words_with_two_readings_list_both_and_take_none(driving: KeywordMapper, text: str, span: str, readings: list[str]):
+    found = driving.map_text(text)
+
+    assert [(each.span, [keyword.label for keyword in each.keywords]) for each in found.ambiguous] == [(span, readings)]
+    assert not set(readings) & set(labels(found))
+    assert any(f"may mean {' or '.join(readings)}" in note for note in found.notes)
+
+
+def test_labels_of_other_schemas_are_known_by_their_own_words():
+    mapper = KeywordMapper(
+        vocabulary_of({"user": ["car", "truck", "cyclist"], "place": ["front left", "ahead"], "weather": ["snow", "rain"]})
+    )
+
+    assert labels(mapper.map_text("hatchback ahead of us in the left lane, blizzard")) == ["car", "front left", "snow"]
+    assert labels(mapper.map_text("we follow an articulated lorry in drizzle")) == ["ahead", "truck", "rain"]
+
+
+def test_a_vocabulary_of_another_field_is_left_to_names_and_similarity():
+    mapper = KeywordMapper(vocabulary_of({"dish": ["tomato soup", "other"], "method": ["boiled", "turning"]}))
+
+    assert labels(mapper.map_text("tomato soup on the left, boiled, no car")) == ["tomato soup", "boiled"]
+
+
+def test_texts_prepared_together_are_mapped_alike():
+    texts = ["bicycler at the gondola", "stationery zeppelin", "curious tunnels"]
+    one, two = (KeywordMapper(VOCABULARY, encode=letters, threshold=0.3) for _ in range(2))
+    one.prepare(texts)
+
+    assert [one.map_text(text) for text in texts] == [two.map_text(text) for text in texts]
 
 
 # The commands
@@ -602,16 +687,27 @@ def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(folder: Path, 
 
     found = json.loads(capsys.readouterr().out)
 
-    assert list(found["rows"][0]) == ["text", "span", "role", "group", "keyword", "score", "runner_up", "margin", "stage"]
+    assert list(found["rows"][0]) == ["text", "span", "role", "group", "keyword", "score", "runner_up", "margin", "stage", "why"]
     assert [tuple(row.values())[1:] for row in found["rows"]] == [
-        ("bicyclists", "required", "object_type", "bicyclist", 1.0, None, None, "exact"),
-        ("rainy", "excluded", "scene_type", "rainy", 1.0, None, None, "exact"),
-        ("highways", "required", "scene_type", "highway", 1.0, None, None, "exact"),
+        ("bicyclists", "required", "object_type", "bicyclist", 1.0, None, None, "exact", "a label"),
+        ("rainy", "excluded", "scene_type", "rainy", 1.0, None, None, "exact", "a label"),
+        ("highways", "required", "scene_type", "highway", 1.0, None, None, "exact", "a label"),
     ]
     used = {"bicyclist", "small vehicle", "rainy", "nighttime", "highway"}
     assert (found["rules"]["vocabulary"], found["rules"]["vocabulary_size"]) == ("used", len(used))
     assert any("negated: 'rainy'" in note for note in found["notes"])
     assert any("unmapped: 'Paris'" in note for note in found["notes"])
+
+
+def test_clips_map_says_why_where_it_is_asked_to(folder: Path, monkeypatch, capsys):
+    words = ("map", "biking in a downpour", "--annotations", "clips.csv")
+    assert run(monkeypatch, *words, "-f", "csv") == 0
+    plain, _ = capsys.readouterr()
+    assert run(monkeypatch, *words, "-f", "csv", "--why") == 0
+    reasons, _ = capsys.readouterr()
+
+    assert "why" not in plain
+    assert "words of scene.rain" in reasons
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "md"])
@@ -630,7 +726,7 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: 
     assert run(monkeypatch, "map", "cyclist on the motorway", *words, "--strategy", "algorithm1") == 0
     first, _ = capsys.readouterr()
 
-    assert f"keyword-threshold={COVER_THRESHOLD} calibrated-with=all-MiniLM-L6-v2" in cover
+    assert f"keyword-threshold={READ_THRESHOLD} calibrated-with=all-MiniLM-L6-v2" in cover
     assert f"keyword-score={1 - ALIGNED:g} cosine + {ALIGNED:g} words in common" in cover
     assert "keyword-score=cosine" in first
     assert f"keyword-threshold={ALGORITHM1_THRESHOLD}" in first

@@ -1,10 +1,11 @@
-"""Mapping of texts to the keywords of a vocabulary, by name and then by similarity, with negated and unmapped words.
+"""Mapping of texts to the keywords of a vocabulary: by name, by the wording of driving, then by similarity.
 
 `algorithm1` is Algorithm 1 of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above the threshold adds it.
-`cover` reads every word once: names of keywords first, longest first; then the spans between them, none overlapping, for which
-the sum of (score - threshold) x content words is largest.
+`cover` reads every word once: names of keywords and the phrases of `reading.py`, longest first; then the spans between them, none
+overlapping, for which the sum of (score - threshold) x content words is largest.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -17,23 +18,23 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
+from rankwell.tasks.clips.reading import read_text
+from rankwell.tasks.clips.wording import Wording, load_wording
 
-Stage = Literal["exact", "alias", "semantic"]
+Stage = Literal["exact", "alias", "rule", "semantic"]
 COVER_THRESHOLD = 0.57
-"""Calibrated with all-MiniLM-L6-v2 on two thirds of the labelled queries of `benchmarks/keyword_mapping.py`."""
+"""Calibrated with all-MiniLM-L6-v2 for labels that the wording of driving scenes does not know."""
+READ_THRESHOLD = 0.75
+"""Likewise on the parts build and unusual of `benchmarks/keyword_mapping.py`, for labels that the wording knows."""
 ALGORITHM1_THRESHOLD = 0.5
-CLOSE = 0.04
-"""Further phrasings decide between labels of one group whose scores differ by less."""
 CLEAR = 0.06
 """The lead that a label needs over other labels that contain the same words of the text."""
-RELATED = 0.35
-"""The similarity with a word of a label that every further word of its span needs, where it does not raise the span's score."""
 _LONGEST_SPAN = 5
 """Words of a span, determiners aside."""
 
 
 class Mapped(NamedTuple):
-    """A keyword that a span of a text means, with the next best label and the lead over it; a name has the score 1."""
+    """A keyword that a span of a text means, with the next best label and the lead over it; names and rules have the score 1."""
 
     span: str
     keyword: Keyword
@@ -43,17 +44,25 @@ class Mapped(NamedTuple):
     stage: Stage
     start: int
     end: int
+    why: str = ""
+
+
+class Ambiguity(NamedTuple):
+    """Words of a text with several plausible readings, none of which is taken."""
+
+    span: str
+    keywords: tuple[Keyword, ...]
 
 
 @dataclass(frozen=True)
 class MappedText:
-    """The keywords of a text, those that it negates, its content words without one, and labels that several groups have."""
+    """The keywords of a text, those that it negates, its content words without one, and words with several readings."""
 
     text: str
     mapped: tuple[Mapped, ...]
     excluded: tuple[Mapped, ...] = ()
     unmapped: tuple[str, ...] = ()
-    ambiguous: tuple[str, ...] = ()
+    ambiguous: tuple[Ambiguity, ...] = ()
     unread_cues: tuple[str, ...] = ()
 
     @property
@@ -69,7 +78,7 @@ class MappedText:
     @property
     def notes(self) -> list[str]:
         """Messages on ambiguous, negated and unmapped words."""
-        notes = [f"{label!r} is a label of several groups; write group:{label}" for label in self.ambiguous]
+        notes = [_in_doubt(*each) for each in self.ambiguous]
         if self.excluded:
             negated = ", ".join(f"{each.span!r} ({each.keyword.label})" for each in self.excluded)
             notes.append(f"negated: {negated}; a clip that has it is not relevant")
@@ -82,6 +91,12 @@ class MappedText:
         return [f"{self.text!r}: {each}" for each in notes]
 
 
+def _in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
+    if len({each.label for each in keywords}) == 1:
+        return f"{keywords[0].label!r} is a label of several groups; write group:{keywords[0].label}"
+    return f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write which"
+
+
 class _Candidate(NamedTuple):
     """A span of words with its best keyword."""
 
@@ -92,23 +107,31 @@ class _Candidate(NamedTuple):
     runner_up: int | None
     margin: float | None
     stage: Stage
+    why: str = ""
+    negated: bool = False
 
 
 class _TextMatch(NamedTuple):
-    """The matches of a text before any threshold: by name and by similarity. taken: whether a word is part of a name."""
+    """The matches of a text before any threshold: by name or rule, and by similarity.
+
+    Of each word: taken: whether it is understood. negated. plain: whether no label is similar to it.
+    """
 
     words: ClauseWords
     named: tuple[_Candidate, ...]
     spans: tuple[_Candidate, ...]
     taken: tuple[bool, ...]
-    ambiguous: tuple[str, ...]
+    negated: tuple[bool, ...]
+    plain: tuple[bool, ...]
+    ambiguous: tuple[Ambiguity, ...]
 
 
 class KeywordMapper:
     """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any number of thresholds.
 
-    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`; without it only names are found.
-    threshold: a score must exceed it; None is `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`; without it only names are found,
+    and the wording of driving scenes for labels that it knows. threshold: a score must exceed it; None is `READ_THRESHOLD` for
+    such labels, else `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
     Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a threshold outside [-1, 1] and for
     `algorithm1` without `encode`; when mapping, BadInput for a text without a word and for vectors of the wrong shape, BadScore
     for vectors that are not finite.
@@ -129,10 +152,14 @@ class KeywordMapper:
         if strategy == "algorithm1" and encode is None:
             raise BadUsage("algorithm1 compares vectors; name an encoder, or choose the strategy cover.")
         self.vocabulary, self.strategy = vocabulary, strategy
-        standard = COVER_THRESHOLD if strategy == "cover" else ALGORITHM1_THRESHOLD
-        self.threshold = _checked(standard if threshold is None else threshold)
+        self._concepts, self._concept_of = concepts_of(vocabulary, load_wording())
+        self.standard = (
+            ALGORITHM1_THRESHOLD if strategy == "algorithm1" else READ_THRESHOLD if self._concepts else COVER_THRESHOLD
+        )
+        self.threshold = _checked(self.standard if threshold is None else threshold)
         self._labels = None if encode is None else LabelVectors([label for _, label in vocabulary.entries], encode)
         self._label_words = [frozenset(content_words(label)) for _, label in vocabulary.entries]
+        self._ruled = {entry for entry, concept in self._concept_of.items() if concept.startswith(("do.", "ego.", "place."))}
         self._matches: dict[str, _TextMatch] = {}
 
     @own_arithmetic
@@ -147,33 +174,102 @@ class KeywordMapper:
     def describe(self) -> dict[str, Any]:
         """The options of the mapping, for the rules of a result."""
         limit: dict[str, Any] = {} if self._labels is None else {"keyword_threshold": self.threshold}
-        if limit and self.strategy == "cover" and self.threshold == COVER_THRESHOLD:
+        if limit and self.strategy == "cover" and self.threshold == self.standard:
             limit["calibrated_with"] = "all-MiniLM-L6-v2"
         if limit:
             mixed = f"{1 - ALIGNED:g} cosine + {ALIGNED:g} words in common"
             limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
         return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
-    def _match(self, text: str) -> _TextMatch:
-        words = ClauseWords(text)
-        if not words.tokens:
-            raise BadInput(f"the text {text!r} has no word; expected words to map to keywords.")
-        if self.strategy == "algorithm1" and self._labels is not None:
-            return _TextMatch(words, (), _grams(words, self._labels), (), ())
+    def prepare(self, texts: Iterable[str]) -> None:
+        """Encodes what many texts need at once, so that `map_text` is faster for each of them."""
+        if self.strategy == "cover" and self._labels is not None:
+            self._labels.prepare(self._spans(text) for text in texts if text not in self._matches)
+
+    def _spans(self, text: str) -> tuple[ClauseWords, list[tuple[int, int]]]:
+        match = self._named(text)
+        return match.words, _phrases(match.words, list(map(max, match.taken, match.plain)))
+
+    def _named(self, text: str) -> _TextMatch:
+        """The matches of a text without an encoder."""
+        words = _words(text)
         match = _find_names(words, self.vocabulary)
-        spans = _phrases(words, match.taken)
+        return self._read(match) if self._concepts else match
+
+    def _match(self, text: str) -> _TextMatch:
+        if self.strategy == "algorithm1" and self._labels is not None:
+            words = _words(text)
+            return _TextMatch(words, (), _grams(words, self._labels), (), (), (), ())
+        match = self._named(text)
+        words, spans = match.words, _phrases(match.words, list(map(max, match.taken, match.plain)))
         if self._labels is None or not spans:
             return match
-        plain, rephrased, least = self._labels.scores(words, spans)
-        groups = [entry.group for entry in self.vocabulary.entries]
-        best = [_best(*row, groups) for row in zip(spans, plain, rephrased, strict=True)]
+        scores = self._labels.scores(words, spans)
+        best = [_best(*row) for row in zip(spans, scores, strict=True)]
         kept = [
             each
-            for each, row, related in zip(best, plain, least, strict=True)
-            if _names_enough(each, words, self._label_words, row)
-            and (related[each.entry] >= RELATED or _needs_all(each, spans, plain))
+            for each, row in zip(best, scores, strict=True)
+            if each.entry not in self._ruled and _names_enough(each, words, self._label_words, row)
         ]
         return match._replace(spans=tuple(kept))
+
+    def _read(self, match: _TextMatch) -> _TextMatch:
+        """Adds what the wording of driving scenes says to the names of a text."""
+        of = {(each.start, each.end): self._concept_of.get(each.entry) for each in match.named}
+        reading = read_text(match.words, of, load_wording())
+        named = [each for each in match.named if (each.start, each.end) in reading.names]
+        taken, ambiguous = list(map(max, reading.known, match.taken)), list(match.ambiguous)
+        for concepts, start, end, negated, why in reading.senses:
+            meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
+            if len(concepts) == 1:
+                named += [_Candidate(start, end, entry, 1.0, None, None, "rule", why, negated) for entry in meant]
+            elif len(meant) > 1 and not negated and not set(meant) & {each.entry for each in named}:
+                ambiguous.append(
+                    Ambiguity(match.words.written(start, end), tuple(self.vocabulary.entries[each] for each in meant))
+                )
+            if not meant:
+                taken[start:end] = [False] * (end - start)
+        return match._replace(
+            named=tuple(named),
+            taken=tuple(taken),
+            negated=reading.negated,
+            plain=reading.plain,
+            ambiguous=tuple(dict.fromkeys(ambiguous)),
+        )
+
+
+def concepts_of(vocabulary: Vocabulary, wording: Wording) -> tuple[dict[str, tuple[int, ...]], dict[int, str]]:
+    """Concept -> the keywords that it means, and keyword -> its concept, by the words of labels and aliases.
+
+    A label of several concepts has the one whose kind other labels of its group have.
+    """
+    names = [[entry.label] for entry in vocabulary.entries]
+    places = {entry: place for place, entry in enumerate(vocabulary.entries)}
+    for alias, meant in vocabulary.aliases.items():
+        for entry in meant if len(meant) == 1 else ():
+            names[places[entry]].append(alias)
+    found = [list(dict.fromkeys(each for name in own for each in wording.labels.get(wording.lemmas(name), ()))) for own in names]
+    kinds = Counter(
+        (entry.group, own[0].split(".")[0]) for entry, own in zip(vocabulary.entries, found, strict=True) if len(own) == 1
+    )
+    bound: dict[str, list[int]] = {}
+    of: dict[int, str] = {}
+    for place in sorted(range(len(found)), key=lambda place: len(found[place])):
+        group = vocabulary.entries[place].group
+        fitting = [each for each in found[place] if kinds[group, each.split(".")[0]] or len(vocabulary.groups) == 1]
+        for concept in fitting[:1]:
+            of[place] = concept
+            bound.setdefault(concept, []).append(place)
+    wide = {concept: own for concept, own in wording.wider.items() if concept not in bound and own in bound}
+    return {**{each: tuple(own) for each, own in bound.items()}, **{each: tuple(bound[own]) for each, own in wide.items()}}, of
+
+
+def _words(text: str) -> ClauseWords:
+    """The words of a text. Raises BadInput where there is none."""
+    words = ClauseWords(text)
+    if not words.tokens:
+        raise BadInput(f"the text {text!r} has no word; expected words to map to keywords.")
+    return words
 
 
 def _checked(threshold: float) -> float:
@@ -189,19 +285,31 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
     folded = tuple(token.word for token in words.tokens)
     taken = [cue == 2 for cue in words.cues]
     found: list[_Candidate] = []
-    ambiguous: list[str] = []
+    ambiguous: list[Ambiguity] = []
     for size in range(min(max(map(len, names)), len(folded)), 0, -1):
         for start in range(len(folded) - size + 1):
             name = names.get(folded[start : start + size])
-            if name is None or any(taken[start : start + size]):
+            if (
+                name is None
+                or (folded[start : start + size] in _ADJECTIVES and words.goes_on(start + size))
+                or any(taken[start : start + size])
+            ):
                 continue
             taken[start : start + size] = [True] * size
             if name.stage == "exact" and len(name.entries) > 1:
-                ambiguous.append(vocabulary.entries[name.entries[0]].label)
+                meant = tuple(vocabulary.entries[entry] for entry in name.entries)
+                ambiguous.append(Ambiguity(words.written(start, start + size), meant))
             else:
-                found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage) for entry in name.entries]
+                why = "a label" if name.stage == "exact" else "an alias"
+                found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage, why) for entry in name.entries]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
-    return _TextMatch(words, tuple(found), (), used, tuple(dict.fromkeys(ambiguous)))
+    return _TextMatch(
+        words, tuple(found), (), used, tuple(words.negated(taken)), (False,) * len(used), tuple(dict.fromkeys(ambiguous))
+    )
+
+
+_ADJECTIVES = (("other",), ("unknown",))
+"""Labels that mean nothing before a noun: the other car."""
 
 
 def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]:
@@ -222,15 +330,11 @@ def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]
     return found
 
 
-def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, groups: Sequence[str] = ()) -> _Candidate:
-    """The best keyword of a span. Where the scores of others of its group are close, further phrasings decide among these."""
-    best = int(plain.argmax())
-    near: list[int] = np.flatnonzero(plain > plain[best] - CLOSE).tolist() if groups else []
-    close = [entry for entry in near if groups[entry] == groups[best]]
-    scores, rivals = (rephrased, np.array(close)) if len(close) > 1 else (plain, np.arange(len(plain)))
-    one, *others = rivals[np.argsort(-scores[rivals], kind="stable")[:2]].tolist()
+def _best(span: tuple[int, int], scores: Floats) -> _Candidate:
+    """The best keyword of a span."""
+    one, *others = np.argsort(-scores, kind="stable")[:2].tolist()
     margin = round(float(scores[one] - scores[others[0]]), 6) if others else None
-    return _Candidate(*span, one, float(plain[one]), others[0] if others else None, margin, "semantic")
+    return _Candidate(*span, one, float(scores[one]), others[0] if others else None, margin, "semantic", "similarity")
 
 
 def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
@@ -243,21 +347,11 @@ def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[fr
     return not own < labels[candidate.entry] or all(candidate.score - scores[entry] >= CLEAR for entry in rivals)
 
 
-def _needs_all(candidate: _Candidate, spans: Sequence[tuple[int, int]], scores: Floats) -> bool:
-    """Whether a span scores higher than every part of it; otherwise it contains words that do not belong to its label."""
-    start, end, label, score = candidate[:4]
-    return all(
-        scores[row, label] < score
-        for row, (first, last) in enumerate(spans)
-        if start <= first and last <= end and (first, last) != (start, end)
-    )
-
-
 def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
     """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
     spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
     cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
-    return tuple(_best(span, row, row) for span, row in zip(spans, cosines, strict=True))
+    return tuple(_best(span, row) for span, row in zip(spans, cosines, strict=True))
 
 
 def _every(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
@@ -275,9 +369,13 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
     every = [*match.named, *(spans[position] for position in chosen)]
-    negated = words.negated(match.taken)
     mapped, excluded = (
-        _rows([each for each in every if negated[each.start] is side], words, vocabulary) for side in (False, True)
+        _rows(
+            [each for each in every if (each.negated or (each.stage != "rule" and match.negated[each.start])) is side],
+            words,
+            vocabulary,
+        )
+        for side in (False, True)
     )
     return MappedText(words.text, mapped, excluded, _left(match, every), match.ambiguous)
 
@@ -318,7 +416,7 @@ def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Voca
         start, end = words.tokens[each.start].start, words.tokens[each.end - 1].end
         second = None if each.runner_up is None else vocabulary.entries[each.runner_up].label
         entry = vocabulary.entries[each.entry]
-        found.append(Mapped(words.text[start:end], entry, each.score, second, each.margin, each.stage, start, end))
+        found.append(Mapped(words.text[start:end], entry, each.score, second, each.margin, each.stage, start, end, each.why))
     return tuple(found)
 
 

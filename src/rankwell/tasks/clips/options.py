@@ -128,12 +128,13 @@ class MappingOptions:
     Parameters
     ----------
     encoder
-        Folder or name of a model of sentence-transformers that finds similar words; without it only names and aliases are found.
+        Folder or name of a model of sentence-transformers that finds similar words; without it names and rules alone do.
     strategy
-        cover (the default): every word counts once, negated keywords are listed apart; algorithm1, as in ALFA: every 1-, 2- and
-        3-gram adds its best keyword.
+        cover (the default): reads actors, positions and scenes, every word once, negated keywords apart; algorithm1, as in ALFA:
+        every 1-, 2- and 3-gram adds its best keyword.
     keyword_threshold
-        A score must exceed it; by default 0.57, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
+        A score must exceed it; by default 0.75 for labels of driving, else 0.57, calibrated with all-MiniLM-L6-v2, for algorithm1
+        0.5. Needs --encoder.
     """
 
     encoder: Annotated[str | None, Input(perhaps=True)] = None

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -24,7 +24,6 @@ ALIGNED = 0.35
 """The weight of single words beside the cosine of the whole phrases."""
 RECALL = 0.75
 """Of that, the weight of the label's words; the phrase's have the rest. A label that claims more than the text must lose."""
-PHRASINGS = ("a {}", "a photo of a {}", "a video of a {}")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -36,7 +35,7 @@ _FUNCTION_WORDS = _set(
     across along around about as is are was were be been being am do does did has have had it its we us our ours i me my you your
     he him his she her they them their there here and or nor but so than then which who whom whose what where when while if very
     just also only too can could will would shall should may might must no not show find give clip clips scene scenes video
-    videos"""
+    videos anything everything something footage frame frames shot filmed recorded"""
 )
 DETERMINERS = _set("a an the this that these those some any all every each both")
 """Words that similarity never sees: `the ego lane` is `ego lane`."""
@@ -46,7 +45,7 @@ _CUES = _set("no not cannot without except excepting excluding exclude excludes 
 _DOUBLE_CUES = frozenset(
     {
         *(("all", "but"), ("anything", "but"), ("everything", "but"), ("apart", "from"), ("other", "than"), ("rather", "than")),
-        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of")),
+        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of"), ("w", "o")),
     }
 )
 _ENDS = _set("but only with yet however though")
@@ -90,11 +89,19 @@ class ClauseWords:
     @cached_property
     def joined(self) -> tuple[bool, ...]:
         """Whether a word may be in one phrase with the word before it: neither punctuation nor a conjunction separates them."""
-        pairs = zip(self.plain, self.plain[1:], self._gaps[1:], strict=False)
+        pairs = zip(self.plain, self.plain[1:], self.gaps[1:], strict=False)
         return (False, *(not _SOFT.search(gap) and not {one, two} & _CONJUNCTIONS for one, two, gap in pairs))[: len(self.plain)]
 
+    def written(self, start: int, end: int) -> str:
+        """The words from one place to another, end exclusive, as written."""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def goes_on(self, place: int) -> bool:
+        """Whether a content word at a place goes on with the phrase of the word before."""
+        return place < len(self.plain) and self.content[place] and self.joined[place]
+
     @cached_property
-    def _gaps(self) -> tuple[str, ...]:
+    def gaps(self) -> tuple[str, ...]:
         """The characters between each word and the word before it."""
         ends = (0, *(token.end for token in self.tokens))
         return tuple(self.text[end : token.start] for end, token in zip(ends, self.tokens, strict=False))
@@ -120,13 +127,14 @@ class ClauseWords:
                 continue
             ended = word in _ENDS or (said and not self.content[place] and word not in _GOES_ON) or self._breaks(place)
             inside = inside and not ended
+            said = said and word not in ("or", "nor")
             found[place] = inside
             said = said or self.content[place]
         return found
 
     def _breaks(self, place: int) -> bool:
         """Whether punctuation before a word ends the clause."""
-        gap = self._gaps[place]
+        gap = self.gaps[place]
         if _HARD.search(gap):
             return True
         if "," not in gap:
@@ -134,7 +142,7 @@ class ClauseWords:
         for later in range(place, len(self.plain)):
             if self.plain[later] in ("or", "nor"):
                 return False
-            if self.plain[later] in _ENDS or self.cues[later] or _HARD.search(self._gaps[later]):
+            if self.plain[later] in _ENDS or self.cues[later] or _HARD.search(self.gaps[later]):
                 return True
         return True
 
@@ -171,6 +179,7 @@ class LabelVectors:
 
     def __init__(self, labels: Sequence[str], encode: Encode) -> None:
         self._labels, self._encode = list(labels), encode
+        self._known: dict[str, Floats] = {}
         self._words = [content_words(label) for label in labels]
         self._column = {word: place for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))}
         self._forms = {stem(word): word for word in reversed(self._column)}
@@ -184,28 +193,31 @@ class LabelVectors:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
-    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-        """(spans, labels) similarities as they are and in the phrases of `PHRASINGS`, and the least of a span's content word."""
+    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
+        """(spans, labels) similarities."""
+        texts, said = self._wanted(words, spans)
+        single = list(dict.fromkeys(word for own in said for word in own))
+        whole, near = np.split(self._vectors([*texts, *single]), [len(texts)])
+        near = near @ self._single.T
+        row = {word: place for place, word in enumerate(single)}
+        for word in row.keys() & self._column.keys():
+            near[row[word], self._column[word]] = 1.0
+        places = [np.array([row[word] for word in own], dtype=np.int64) for own in said]
+        aligned = word_alignment(near, places, self._columns, self._weights)
+        # The last bits of a vector depend on which texts the encoder was given together.
+        return ((1 - ALIGNED) * (whole @ self._whole.T) + ALIGNED * aligned).round(6)
+
+    def prepare(self, wanted: Iterable[tuple[ClauseWords, Sequence[tuple[int, int]]]]) -> None:
+        """Encodes all spans and their words at once."""
+        each_text = [self._wanted(*each) for each in wanted]
+        self._vectors([text for texts, said in each_text for text in (*texts, *(word for own in said for word in own))])
+
+    def _wanted(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[list[str], list[list[str]]]:
+        """The texts of spans without determiners, and the content words of each."""
         folded = [self._form(token.word) for token in words.tokens]
         kept = [word not in DETERMINERS for word in words.plain]
         texts = [" ".join(compress(folded[start:end], kept[start:end])) for start, end in spans]
-        single = list(dict.fromkeys(folded))
-        vectors = self._vectors([*texts, *single, *(form.format(text) for form in PHRASINGS for text in texts)])
-        whole, rest = vectors[: len(texts)], vectors[len(texts) :]
-        row = {word: place for place, word in enumerate(single)}
-        said = [
-            np.array([row[folded[place]] for place in range(start, end) if words.content[place]], dtype=np.int64)
-            for start, end in spans
-        ]
-        near = rest[: len(single)] @ self._single.T
-        for word in row.keys() & self._column.keys():
-            near[row[word], self._column[word]] = 1.0
-        aligned, least = word_alignment(near, said, self._columns, self._weights)
-        varied = rest[len(single) :].reshape(len(PHRASINGS), len(texts), -1)
-        rephrased = np.mean([one @ other.T for one, other in zip(varied, self._phrased, strict=True)], axis=0)
-        mixed = [(1 - ALIGNED) * each + ALIGNED * aligned for each in (whole @ self._whole.T, rephrased)]
-        # The last bits of a vector depend on which texts the encoder was given together.
-        return mixed[0].round(6), mixed[1].round(6), least.round(6)
+        return texts, [[folded[place] for place in range(start, end) if words.content[place]] for start, end in spans]
 
     def _form(self, word: str) -> str:
         """The word of a label that differs in its ending alone, else the word itself."""
@@ -219,17 +231,16 @@ class LabelVectors:
     def _single(self) -> Floats:
         return self._encoded(list(self._column))
 
-    @cached_property
-    def _phrased(self) -> list[Floats]:
-        readable = [label.replace("_", " ") for label in self._labels]
-        return [self._encoded([form.format(label) for label in readable]) for form in PHRASINGS]
-
     def _vectors(self, texts: Sequence[str]) -> Floats:
-        vectors = self._encoded(list(texts))
-        if vectors.shape[1] != self._whole.shape[1]:
-            what = f"the encoder returned {vectors.shape[1]} dimensions for texts, {self._whole.shape[1]} for labels"
-            raise BadInput(f"{what}; expected the same number.")
-        return vectors
+        """(texts, dimensions) each text is encoded once."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            vectors = self._encoded(new)
+            if vectors.shape[1] != self._whole.shape[1]:
+                what = f"the encoder returned {vectors.shape[1]} dimensions for texts, {self._whole.shape[1]} for labels"
+                raise BadInput(f"{what}; expected the same number.")
+            self._known.update(zip(new, vectors, strict=True))
+        return np.array([self._known[text] for text in texts])
 
     def _encoded(self, texts: list[str]) -> Floats:
         """(texts, dimensions) vectors of length one; zero stays zero."""
@@ -247,16 +258,14 @@ class LabelVectors:
         return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def word_alignment(
-    near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]
-) -> tuple[Floats, Floats]:
-    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, and a phrase's least."""
-    found, least = np.zeros((2, len(phrases), len(labels)))
+def word_alignment(near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]) -> Floats:
+    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts."""
+    found = np.zeros((len(phrases), len(labels)))
     for row, places in enumerate(phrases):
         part = near[places]
         best = part.max(axis=0)
         for column, own in enumerate(labels):
-            counterparts = part[:, own].max(axis=1)
-            found[row, column] = RECALL * float(best[own] @ weights[column]) + (1 - RECALL) * float(counterparts.mean())
-            least[row, column] = counterparts.min()
-    return found, least
+            found[row, column] = RECALL * float(best[own] @ weights[column]) + (1 - RECALL) * float(
+                part[:, own].max(axis=1).mean()
+            )
+    return found

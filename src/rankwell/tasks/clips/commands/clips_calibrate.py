@@ -76,6 +76,7 @@ def calibrate(
     meant = _meant(read_text_queries(queries), table, queries)
     loaded = load_keybert(encoder, device=options.device)
     mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=options.strategy)
+    mapper.prepare(meant)
     for done, text in enumerate(meant, 1):
         mapper.map_text(text)
         if progress is not None:

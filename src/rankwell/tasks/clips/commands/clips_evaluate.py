@@ -132,7 +132,7 @@ def _mapper(annotations: str, options: ClipOptions, mapping: MappingOptions) -> 
 
 def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
     """Notes on unmapped words. by_name: keywords are found by their names alone."""
-    hint = "without an encoder only names and aliases are found; name a model with --encoder"
+    hint = "without an encoder no similar words are found; name a model with --encoder"
     return [note for each in mapped for note in each.notes] + [hint] * (by_name and any(each.unmapped for each in mapped))
 
 

@@ -1,4 +1,4 @@
-"""Show which keywords a text means: names and aliases first, then by similarity, with negated and unmapped words."""
+"""Show which keywords a text means: by name, by rule, then by similarity, with negated, ambiguous and unmapped words."""
 
 import sys
 from typing import Any
@@ -19,12 +19,13 @@ def map(  # noqa: A001
     groups: Names = None,
     mapping: MappingOptions,
     device: str | None = None,
+    why: bool = False,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
-    """Show which keywords a text means: names and aliases first, then by similarity, with negated and unmapped words.
+    """Show which keywords a text means: by name, by rule, then by similarity, with negated, ambiguous and unmapped words.
 
-    The score of a name is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times the mean similarity of
-    their single words with the best counterparts; under algorithm1 it is the cosine.
+    The score of a name and of a rule is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times the mean
+    similarity of their single words with the best counterparts; under algorithm1 it is the cosine.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ def map(  # noqa: A001
         Groups of keywords that texts may mean, separated by commas, such as "object type,actor behavior"; all by default.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
+    why
+        Print for each keyword the reason: the name, the words of the concept, the rule, or the similarity. JSON always has it.
     """
     if not texts:
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
@@ -55,16 +58,18 @@ def map(  # noqa: A001
     loaded = None if mapping.encoder is None else load_keybert(mapping.encoder, device=device)
     strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
     mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
+    mapper.prepare(texts)
     found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
     rows: list[dict[str, Any]] = []
     for each in found:
         for role, side in (("required", each.mapped), ("excluded", each.excluded)):
-            for span, (group, keyword), score, runner_up, margin, stage, *_ in side:
-                cells = {"text": each.text, "span": span, "role": role, "group": group, "keyword": keyword}
-                rows.append({**cells, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
+            for span, (group, keyword), score, runner_up, margin, stage, _, _, reason in side:
+                cells: dict[str, Any] = {"text": each.text, "span": span, "role": role, "group": group, "keyword": keyword}
+                cells |= {"score": score, "runner_up": runner_up, "margin": margin, "stage": stage}
+                rows.append({**cells, "why": reason} if why or format == "json" else cells)
     notes += [note for each in found for note in each.notes]
     if loaded is None:
-        notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+        notes.append("without an encoder no similar words are found; name a model with --encoder")
     rules = {
         **mapper.describe(),
         "vocabulary": "used" if schema is None else "declared",

@@ -1,0 +1,404 @@
+"""The meaning of a text on a driving scene: nouns, then rules over them, then for each actor its kind, behaviour and position."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
+from rankwell.tasks.clips.wording import Rule, Wording
+
+_MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
+_BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
+"""The first that is said of an actor is its behaviour."""
+_PUNCTUATION = re.compile(r"[,;.!?:()/|\n\"–—]")
+_LONGEST = 6
+"""Words of a noun phrase of the wording."""
+
+
+class Sense(NamedTuple):
+    """The meaning of some words, end exclusive. concepts: one, or several where the words have as many readings."""
+
+    concepts: tuple[str, ...]
+    start: int
+    end: int
+    negated: bool
+    why: str
+
+
+class Understood(NamedTuple):
+    """The senses of a text, the names that count, and of each word: known, negated, plain (of driving, without a label)."""
+
+    senses: tuple[Sense, ...]
+    names: frozenset[tuple[int, int]]
+    known: tuple[bool, ...]
+    negated: tuple[bool, ...]
+    plain: tuple[bool, ...]
+
+
+class _Unit(NamedTuple):
+    """A word or noun phrase: its words, end exclusive, its lemma, its first word as written and its concept, `-` for none."""
+
+    start: int
+    end: int
+    lemma: str
+    word: str
+    tag: str
+
+
+class _Said(NamedTuple):
+    """A rule that holds: its core, from unit `first` to unit `last`."""
+
+    rule: Rule
+    first: int
+    last: int
+
+
+@dataclass
+class _Actor:
+    """The behaviours and parts of the position of an actor, each with the rule that gives it."""
+
+    unit: int | None
+    does: list[tuple[str, _Said]] = field(default_factory=list[tuple[str, _Said]])
+    parts: list[tuple[str, _Said]] = field(default_factory=list[tuple[str, _Said]])
+
+
+def read_text(words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> Understood:
+    """Reads a text. names: the spans that are names of keywords -> their concepts, None for others; they are not found again."""
+    return _SceneText(words, names, wording).read()
+
+
+class _SceneText:
+    """The state of reading one text."""
+
+    def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> None:
+        self.words, self.wording = words, wording
+        self.units = _units(words, names, wording)
+        self.names = frozenset((unit.start, unit.end) for unit in self.units) & names.keys()
+        self.clause = list(_clauses(self.units))
+        self.said = self._matches()
+        cores = {place: each for each in self.said for place in range(each.first, each.last + 1)}
+        self.actors = {
+            place: _Actor(place)
+            for place, unit in enumerate(self.units)
+            if _is(unit, "actor") and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
+        }
+        self.nouns = {
+            place for place, unit in enumerate(self.units) if place in self.actors or _is(unit, "ego.self", "ego.object")
+        }
+        self.nameless = _Actor(None)
+        self.found: list[Sense] = []
+        self.known = [word in wording.small for word in words.plain]
+        for place, unit in enumerate(self.units):
+            if unit.tag not in ("-", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
+                self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
+        inside = [False] * len(words.plain)
+        for start, end in [
+            *self.names,
+            *(self.span(each) for each in self.said),
+            *((u.start, u.end) for u in self.units if "." in u.tag),
+        ]:
+            inside[start:end] = [True] * (end - start)
+        self.negated = words.negated(inside)
+
+    def span(self, said: _Said) -> tuple[int, int]:
+        """The words of a core."""
+        return self.units[said.first].start, self.units[said.last].end
+
+    def read(self) -> Understood:
+        """Everything that is said, in the order of the text."""
+        for unit in self.units:
+            if unit.tag.startswith("scene.") and (unit.start, unit.end) not in self.names:
+                self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}")
+        void = [each for each in self.said if self._is_void(each)]
+        if void:
+            self.said = self._matches({id(each.rule) for each in void})
+        for each in self.said:
+            self._place(each)
+        for actor in (*self.actors.values(), self.nameless):
+            self._close(actor)
+        plain = tuple(self.wording.lemma(word) in self.wording.plain for word in self.words.plain)
+        ruled = {
+            unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
+        }
+        senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
+        return Understood(senses, self.names - ruled, tuple(self.known), tuple(self.negated), plain)
+
+    def _add(self, concepts: tuple[str, ...], start: int, end: int, why: str, *, negated: bool | None = None) -> None:
+        several = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
+        inside = self.negated[start:end]
+        self.found.append(Sense(several, start, end, any(inside) if negated is None else negated, why))
+
+    def _matches(self, void: Collection[int] = ()) -> list[_Said]:
+        """The rules that hold, the longest first; no word counts in two of them."""
+        places = [0]
+        for unit in self.units:
+            places.append(places[-1] + len(_shown(unit)))
+        line = "".join(map(_shown, self.units))
+        named = [(unit.start, unit.end) in self.names and _is(unit, "do", "ego", "place") for unit in self.units]
+        taken = [False] * len(self.units)
+        found: list[tuple[int, int, _Said]] = []
+        for order, rule in enumerate(self.wording.rules):
+            for match in rule.pattern.finditer(line) if id(rule) not in void else ():
+                first, last = (bisect_right(places, at) - 1 for at in (match.start("core"), match.end("core") - 1))
+                if last >= first:
+                    found.append((first - last, order, _Said(rule, first, last)))
+        kept: list[_Said] = []
+        for _, _, each in sorted(found, key=lambda each: each[:2]):
+            alone = each.first == each.last and named[each.first] and not _is(self.units[each.first], "place")
+            if not alone and not any(taken[each.first : each.last + 1]):
+                taken[each.first : each.last + 1] = [True] * (each.last + 1 - each.first)
+                kept.append(each)
+        return sorted(kept, key=lambda each: each.first)
+
+    def _is_void(self, said: _Said) -> bool:
+        """Whether a rule speaks of actors alone where the ego vehicle is the subject, or the other way round."""
+        speaks = said.rule.says.keys() & {"actor", "ego"}
+        return (
+            len(speaks) == 1
+            and ("ego" if self._subject(said) == "ego" else "actor") not in speaks
+            and "object" not in said.rule.says
+        )
+
+    def _place(self, said: _Said) -> None:
+        """Gives what a rule says to its actor, to the ego vehicle or to the scene."""
+        says, (start, end) = said.rule.says, self.span(said)
+        if "part" in says:
+            parts = [self._side(said) if part == "side" else part for part in says["part"]]
+            actor = self._nearest(said, parts)
+            if actor is not None:
+                actor.parts += [(part, said) for part in parts]
+            return
+        why = f"rule: {said.rule.text}"
+        subject = self._subject(said) if {"actor", "ego"} & says.keys() else None
+        for scene in says.get("scene", ()):
+            of = isinstance(subject, _Actor) and subject.unit is not None and self._is_negated(self.units[subject.unit])
+            self._add((scene,), start, end, why, negated=True if of else None)
+        if subject == "ego":
+            for concept in says.get("ego", ()):
+                self._add((concept,), start, end, why)
+            following = next((self.actors[place] for place in self._after(said) if place in self.actors), None)
+            if following is not None:
+                self._say(following, says.get("object", ()), said)
+        elif isinstance(subject, _Actor):
+            after = self._after(said)
+            of_another = "object" in says and bool(after) and self.actors.get(after[0], subject) is not subject
+            self._say(subject, [each for each in says.get("actor", ()) if each.startswith("do.") or not of_another], said)
+
+    @staticmethod
+    def _say(actor: _Actor, concepts: Iterable[str], said: _Said) -> None:
+        for concept in concepts:
+            (actor.does if concept.startswith("do.") else actor.parts).append((concept, said))
+
+    def _side(self, said: _Said) -> str:
+        return next((unit.lemma for unit in self.units[said.first : said.last + 1] if unit.word in ("left", "right")), "")
+
+    def _after(self, said: _Said) -> list[int]:
+        """The nouns of the same clause after a core."""
+        return [
+            place
+            for place in range(said.last + 1, len(self.units))
+            if self.clause[place] == self.clause[said.last] and place in self.nouns
+        ]
+
+    def _is_subject(self, place: int) -> bool:
+        """Whether a noun stands where a subject may: neither a preposition nor a verb has it as its object."""
+        unit, before = self.units[place], self.units[place - 1] if place else None
+        first = before is None or before.tag in ("stop", "and")
+        if unit.tag == "ego.object":
+            after = self.units[place + 1] if place + 1 < len(self.units) else None
+            return first and after is not None and after.word.endswith("ing")
+        if before is None or first:
+            return True
+        verb = any(each.first <= place - 1 <= each.last and "part" not in each.rule.says for each in self.said)
+        return before.lemma not in self.wording.classes["preposition"] and not (verb and _is(unit, "ego"))
+
+    def _subject(self, said: _Said) -> "_Actor | str":
+        """The one that does it: the noun after a participle, the agent of a passive, else the subject of the clause."""
+        clause, word = self.clause[said.first], self.units[said.last].word
+        before = [place for place in sorted(self.nouns) if place < said.first and self.clause[place] == clause]
+        after = self._after(said)
+        nearest = before[-1] if before else None
+        direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
+        if after and self._is_agent(said, after[0], direct=direct):
+            return self._noun(after[0])
+        if nearest is not None and direct and (nearest in self.actors or self._is_subject(nearest)):
+            return self._noun(nearest)
+        if subjects := list(filter(self._is_subject, before)):
+            return self._noun(subjects[-1])
+        inverted = bool(after) and (
+            self.units[said.first].word.endswith("s")
+            or (not said.rule.says.get("ego") and (not word.endswith("ing") or self.units[said.last + 1].lemma == "be"))
+        )
+        if inverted and after[0] in self.actors:
+            return self.actors[after[0]]
+        return self._subject_beyond(said, before, after)
+
+    def _subject_beyond(self, said: _Said, before: Sequence[int], after: Sequence[int]) -> "_Actor | str":
+        """The subject where the clause has none: that of an earlier clause, the ego vehicle, or a noun that follows."""
+        clause = self.clause[said.first]
+        earlier = [place for place in sorted(self.nouns) if self.clause[place] < clause and self._is_subject(place)]
+        if earlier:
+            return self._noun(next(place for place in earlier if self.clause[place] == self.clause[earlier[-1]]))
+        if before and before[0] in self.actors:
+            return self.actors[before[0]]
+        if said.rule.says.get("ego") or (said.rule.says.get("object") and after):
+            return "ego"
+        return next((actor for place, actor in self.actors.items() if place > said.last), self.nameless)
+
+    def _is_agent(self, said: _Said, place: int, *, direct: bool) -> bool:
+        """Whether a noun after a verb does it: `overtaken by a bus`, `parked cars`."""
+        between = self.units[said.last + 1 : place]
+        if any(unit.word == "by" for unit in between):
+            return len(between) <= 3
+        gap = self.words.plain[self.units[said.last].end : self.units[place].start]
+        bare = all(unit.tag == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
+        participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
+        return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
+
+    def _links(self, unit: _Unit) -> bool:
+        return bool({unit.lemma, unit.word} & self.wording.classes["linking"]) or unit.word.endswith("ly")
+
+    def _noun(self, place: int) -> "_Actor | str":
+        return self.actors.get(place, self.nameless) if _is(self.units[place], "actor") else "ego"
+
+    def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
+        """The actor whose place it is: the last one before in the clause, else the next one, else that of the clause before."""
+        clause = self.clause[said.first]
+        mine = [place for place in self.actors if self.clause[place] == clause]
+        if parts == ["front-object"]:
+            drives = self._subject(said) == "ego"
+            following = [place for place in self._after(said) if place in self.actors]
+            return self.actors[following[0]] if drives and following else None
+        ego = any(
+            _is(self.units[place], "ego") and self._is_subject(place)
+            for place in range(said.first)
+            if self.clause[place] == clause
+        )
+        before = [place for place in mine if place < said.first]
+        after = [place for place in mine if place > said.last]
+        if before or after:
+            return self.actors[before[-1] if before else after[0]]
+        if ego:
+            return None
+        earlier = [place for place in self.actors if place < said.first]
+        later = [place for place in self.actors if place > said.last]
+        if earlier or later:
+            return self.actors[earlier[-1] if earlier else later[0]]
+        return None if "split" in parts else self.nameless
+
+    def _is_negated(self, unit: _Unit) -> bool:
+        return unit.tag == "actor.nobody" or any(self.negated[unit.start : unit.end])
+
+    def _close(self, actor: _Actor) -> None:
+        """Adds the kind, the behaviour and the position of an actor; of one that must not be there, what it is."""
+        unit = None if actor.unit is None else self.units[actor.unit]
+        none = unit is not None and self._is_negated(unit)
+        kind = unit is not None and (unit.start, unit.end) not in self.names and unit.tag not in ("actor.someone", "actor.nobody")
+        street = any("scene" in said.rule.says for _, said in actor.does)
+        if unit is not None and kind and not (none and street):
+            self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
+        if none and (kind or street or (unit is not None and (unit.start, unit.end) in self.names)):
+            return
+        place = self._position(actor)
+        if unit is not None and unit.tag == "actor.nobody" and not actor.does and not place:
+            if unit.word not in ("nothing", "none"):
+                self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
+            return
+        oncoming = any(does == "do.oncoming" for does, _ in actor.does)
+        into = "do.turn-across" if oncoming else "do.enter"
+        actor.does = [(into if does == "do.turn-in" else does, said) for does, said in actor.does]
+        ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
+        actor.does = [("do.same" if does == "do.move" and ours else does, said) for does, said in actor.does]
+        for concept in _BEHAVIOURS:
+            saying = next((said for does, said in actor.does if does == concept), None)
+            if saying is not None:
+                start, end = self.span(saying)
+                self._add((concept,), start, end, f"rule: {saying.rule.text}", negated=True if none else None)
+                break
+        for concepts, parts in place:
+            start, end = self.span(parts[0])
+            why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
+            self._add(concepts, start, end, why, negated=True if none else None)
+
+    def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
+        """The position that the parts make together: side, lane, and ahead or behind; with the parts."""
+        started = min((said.first for does, said in actor.does if does in (*_MANOEUVRES, "do.turn-in")), default=None)
+        parts: dict[str, _Said] = {}
+        for part, said in actor.parts:
+            if part in ("front", "own") and started is not None and said.first > started:
+                continue
+            if part in ("front", "behind") and {"front", "behind"} & parts.keys():
+                continue
+            parts.setdefault("front" if part == "front-object" else part, said)
+        if not parts:
+            return []
+        of = list(parts.values())
+        lane = "split" if "split" in parts else "next" if {"next", "left", "right", "both"} & parts.keys() else "own"
+        along = "-front" if "front" in parts else "-behind" if "behind" in parts else ""
+        if lane == "own":
+            return [((f"place{(along or '-front').replace('-', '.')}",), of)]
+        sides = [side for side in ("left", "right") if side in parts][:1]
+        if "both" in parts:
+            return [((f"place.{side}-{lane}{along}",), of) for side in ("left", "right")]
+        return [(tuple(f"place.{side}-{lane}{along}" for side in sides or ("left", "right")), of)]
+
+
+def _is(unit: _Unit, *tags: str) -> bool:
+    return unit.tag.split(".")[0] in tags or unit.tag in tags
+
+
+def _shown(unit: _Unit) -> str:
+    return f" {unit.lemma}={unit.word}:{unit.tag}"
+
+
+def _clauses(units: Sequence[_Unit]) -> Iterable[int]:
+    """The number of the clause of each unit."""
+    number = 0
+    for unit in units:
+        number += unit.tag in ("stop", "and")
+        yield number
+
+
+def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> list[_Unit]:
+    """The words of a text with nouns as one, without small words, with punctuation and conjunctions between clauses."""
+    plain = words.plain
+    starts = {start: (end, concept) for (start, end), concept in names.items()}
+    kept = [place for place, word in enumerate(plain) if word not in wording.small or any(a <= place < b for a, b in names)]
+    lemmas = [wording.lemma(plain[place]) for place in kept]
+    found: list[_Unit] = []
+    at, done = 0, 0
+    while at < len(kept):
+        first = kept[at]
+        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(done, first + 1) if place):
+            found.append(_Unit(first, first, ",", ",", "stop"))
+        size, tag = _longest(words, kept, lemmas, at, wording)
+        end = kept[at + size - 1] + 1
+        inside = [name for name in names if first <= name[0] and name[1] <= end]
+        if first in starts and (starts[first][0] >= end or sum(b - a for a, b in inside) == end - first):
+            end, concept = starts[first]
+            size = sum(first <= place < end for place in kept)
+            found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), concept or "name"))
+            at, done = at + size, end
+            continue
+        if not tag:
+            tag = "and" if plain[first] in wording.classes["break"] else "-"
+        found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), tag))
+        at, done = at + size, end
+    return found
+
+
+def _longest(words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording) -> tuple[int, str]:
+    """The number of words and the concept of the longest noun phrase of the wording at a place; 1 and nothing for none."""
+    for size in range(min(_LONGEST, len(kept) - at), 0, -1):
+        places = kept[at : at + size]
+        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(places[0] + 1, places[-1] + 1)):
+            continue
+        tag = wording.words.get(tuple(lemmas[at : at + size])) or wording.words.get(
+            (f"={words.plain[places[0]]}", *map(words.plain.__getitem__, places[1:]))
+        )
+        after = lemmas[at + size] if at + size < len(lemmas) else ""
+        if tag and after not in wording.unless.get(tuple(lemmas[at : at + size]), ()):
+            return size, tag
+    return 1, ""
