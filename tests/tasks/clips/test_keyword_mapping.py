@@ -143,6 +143,12 @@ def test_plurals_lose_their_ending_and_other_words_do_not(word: str, one: str):
         ("intersection free of bicyclists", ["intersection"], ["bicyclist"]),
         ("not only bicyclists but also small vehicles", ["bicyclist", "small vehicle"], []),
         ("non-intersection with bicyclists", ["non-intersection", "bicyclist"], []),
+        ("intersection except with bicyclists", ["intersection"], ["bicyclist"]),
+        ("intersection devoid of bicyclists", ["intersection"], ["bicyclist"]),
+        ("bicyclist-free intersection", ["intersection"], ["bicyclist"]),
+        ("intersection, bicyclists not present", ["intersection"], ["bicyclist"]),
+        ("small vehicles excluded, intersection", ["intersection"], ["small vehicle"]),
+        ("intersection, bicyclist: no", ["intersection"], ["bicyclist"]),
         # Without a word between them the whole phrase is negated.
         ("non-rainy intersection", [], ["rainy", "intersection"]),
     ],

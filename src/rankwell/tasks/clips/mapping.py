@@ -78,7 +78,7 @@ class MappedText:
     @property
     def notes(self) -> list[str]:
         """Messages on ambiguous, negated and unmapped words."""
-        notes = [_in_doubt(*each) for each in self.ambiguous]
+        notes = [in_doubt(*each) for each in self.ambiguous]
         if self.excluded:
             negated = ", ".join(f"{each.span!r} ({each.keyword.label})" for each in self.excluded)
             notes.append(f"negated: {negated}; a clip that has it is not relevant")
@@ -91,7 +91,8 @@ class MappedText:
         return [f"{self.text!r}: {each}" for each in notes]
 
 
-def _in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
+def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
+    """A sentence on words with several readings."""
     if len({each.label for each in keywords}) == 1:
         return f"{keywords[0].label!r} is a label of several groups; write group:{keywords[0].label}"
     return f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write which"

@@ -41,13 +41,17 @@ DETERMINERS = _set("a an the this that these those some any all every each both"
 """Words that similarity never sees: `the ego lane` is `ego lane`."""
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 _CONJUNCTIONS = _set("and or nor but plus while then with")
-_CUES = _set("no not cannot without except excepting excluding exclude excludes never none neither nor non minus lacking")
+_CUES = _set(
+    "no not cannot without except excepting excluding exclude excludes never none neither nor non minus lacking sans zero hardly"
+)
 _DOUBLE_CUES = frozenset(
     {
         *(("all", "but"), ("anything", "but"), ("everything", "but"), ("apart", "from"), ("other", "than"), ("rather", "than")),
-        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of"), ("w", "o")),
+        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of"), ("w", "o"), ("devoid", "of")),
     }
 )
+_LATE_CUES, _PRESENT = _set("excluded absent"), _set("present visible there")
+"""Words that negate what stands before them, and those that do so after `not`."""
 _ENDS = _set("but only with yet however though")
 _GOES_ON = _set("a an the any some and or nor")
 _HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|\n\"]")
@@ -115,22 +119,49 @@ class ClauseWords:
                 found[place] = found[place + 1] = 2
             elif found[place] and pair[1] == "only":
                 found[place] = 0
+        for place in range(len(found)):
+            if size := self._late_cue(place):
+                found[place : place + size] = [size] * size
         return tuple(found)
+
+    def _late_cue(self, place: int) -> int:
+        """The number of words of a cue that stands behind what it negates, as in `pedestrian-free` and `cars not present`."""
+        word, *after = self.plain[place : place + 2]
+        if (word == "not" or word.endswith("n't")) and set(after) & _PRESENT:
+            return 2
+        late = word in _LATE_CUES or (word == "free" and self.gaps[place] == "-")
+        return int(late or (word == "no" and not after and ":" in self.gaps[place]))
 
     def negated(self, taken: Sequence[bool]) -> list[bool]:
         """Whether a word is negated: from a cue outside `taken` names to the end of the first phrase and what is joined to it."""
         found = [False] * len(self.plain)
         inside = said = False
+        late = 0
         for place, word in enumerate(self.plain):
+            late = max(self._late_cue(place), late - 1)
+            if late and not taken[place]:
+                self._negate_before(place, found)
+                inside = False
+                continue
             if self.cues[place] and not taken[place]:
                 inside, said = True, False
                 continue
-            ended = word in _ENDS or (said and not self.content[place] and word not in _GOES_ON) or self._breaks(place)
+            ended = (word in _ENDS and (said or word != "with")) or self._breaks(place)
+            ended = ended or (said and not self.content[place] and word not in _GOES_ON)
             inside = inside and not ended
             said = said and word not in ("or", "nor")
             found[place] = inside
             said = said or self.content[place]
         return found
+
+    def _negate_before(self, place: int, found: list[bool]) -> None:
+        """Negates the words before a late cue, back to the beginning of their clause."""
+        for earlier in range(place - 1, -1, -1):
+            if self.cues[earlier] or self.plain[earlier] in _CONJUNCTIONS:
+                return
+            found[earlier] = True
+            if self._breaks(earlier):
+                return
 
     def _breaks(self, place: int) -> bool:
         """Whether punctuation before a word ends the clause."""

@@ -13,7 +13,7 @@ from rankwell.errors import BadUsage, count_of
 from rankwell.report.present import FormatOption, Output
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
-from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.mapping import KeywordMapper, in_doubt
 from rankwell.tasks.clips.options import MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
 
@@ -111,8 +111,8 @@ def text_findings(texts: Sequence[str], mapper: KeywordMapper) -> list[LintFindi
     ]
     for text, each in mapped.items():
         if each is not None and each.ambiguous:
-            what = f"{', '.join(map(repr, each.ambiguous))} may mean several keywords, and none of them is taken"
-            found.append(LintFinding("ambiguous", "", text, 0, what))
+            doubts = "; ".join(in_doubt(*ambiguity) for ambiguity in each.ambiguous)
+            found.append(LintFinding("ambiguous", "", text, 0, doubts))
     return found
 
 
