@@ -156,7 +156,7 @@ def test_the_output_folder_holds_every_file_of_the_design(folder: Path, monkeypa
 
 
 BAD = {
-    "five columns": ("bad.run", b"q1 Q0 a 1 2.5\n", ["bad.run:1", "5 fields", "6"]),
+    "five columns": ("bad.run", b"q1 Q0 a 1 2.5\n", ["bad.run:1", "score 2.5", "--columns query=1,item=3,score=5"]),
     "text for a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 high t\n", ["bad.run:2", "'high'"]),
     "not a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 nan t\n", ["bad.run:2", "nan"]),
     "an item twice": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 1 t\n", ["bad.run", "'q1'", "'a'", "1", "3"]),
