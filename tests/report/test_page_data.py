@@ -441,6 +441,9 @@ def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatc
     page(folder)
     assert [each.name for each in (folder / "report_data").iterdir()] == ["mine.js"]
     made(folder, 40)
+    assert (folder / "report.html").exists(), "the page of the same results is right"
+    with overwriting(True), pytest.warns(UserWarning, match="showed the earlier results, and is removed"):
+        made(folder, 41)
     assert not (folder / "report.html").exists(), "a page of an earlier result is stale"
 
 
