@@ -77,6 +77,7 @@ def _clips_others() -> dict[str, str]:
     texts = "'a cyclist entering ego path' 'no pedestrian at night' 'a car on the highway, not urban' 'nothing known'"
     cases = {
         "map": f"clips map {texts} --annotations clips/table.csv",
+        "map-why": f"clips map {texts} 'truck behind us in the right lane' --annotations clips/table.csv --schema clips/schema.json --why",
         "map-schema": f"clips map {texts} 'sedan in a parking lot' --annotations clips/table.csv --schema clips/schema.json",
         "map-groups": f"clips map {texts} --annotations clips/table.csv --groups 'object type,actor behavior'",
         "map-cover": f"clips map {texts} --annotations clips/table.csv --strategy cover -f json",
