@@ -200,20 +200,26 @@ def _run_command(arguments: list[str]) -> int:
         output: Any = command(*places, **named)
     if output is None:
         return 0
+    _print_output(output, quiet=quiet)
+    return output.exit_code
+
+
+def _print_output(output: "Any", *, quiet: bool) -> None:
+    """Prints the notes of a command to standard error, then its text; quiet leaves out asides."""
     for note in output.notes:
         # `report.Aside`, which is loaded where there is one.
         if not (quiet and type(note).__name__ == "Aside"):
             _say(note)
-    if output.text:
-        text = output.text if output.text.endswith("\n") else output.text + "\n"
-        if sys.stdout.isatty():
-            import re
+    if not output.text:
+        return
+    text = output.text if output.text.endswith("\n") else output.text + "\n"
+    if sys.stdout.isatty():
+        import re
 
-            # Whatever steers a terminal, except the colours of tables, whose cells are escaped.
-            steering = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-            text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
-        sys.stdout.write(text)
-    return output.exit_code
+        # Whatever steers a terminal, except the colours of tables, whose cells are escaped.
+        steering = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+        text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
+    sys.stdout.write(text)
 
 
 def _show_warning(message: "Warning | str", category: type[Warning], *where: "Any") -> None:
