@@ -171,6 +171,8 @@ def _is_part(short: str, long: str) -> bool:
 
 def _unique_pairs(judged: Sequence[str], listed: Sequence[str], plain: Plain) -> list[IdPair]:
     """Ids of one plain form in both lists, each the only one of its list."""
+    if not judged:
+        return []
     forms: dict[str, list[str]] = {}
     for text in listed:
         forms.setdefault(plain(text), []).append(text)
