@@ -20,7 +20,7 @@ from rankwell.commands.encode import EncodePartOptions, encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
 from rankwell.media import python_docs
 from rankwell.parts.encode import EncodeOptions
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.store import write_text
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from rankwell.errors import BadUsage
 from rankwell.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.execution import carry_out
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.running import compute_part
 
 

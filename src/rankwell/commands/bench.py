@@ -10,7 +10,8 @@ from rankwell.core.options import Option
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
 from rankwell.parts import KINDS
-from rankwell.parts.execution import PartOptions, PartOutcome, executor_of, refusal
+from rankwell.parts.execution import executor_of
+from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.report.present import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 

@@ -14,8 +14,9 @@ from rankwell.errors import BadUsage, Unfinished, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, refusal
+from rankwell.parts.execution import carry_out
 from rankwell.parts.machines import mixture_text
+from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
 from rankwell.report.present import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked

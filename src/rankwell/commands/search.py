@@ -23,8 +23,9 @@ from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, refusal
+from rankwell.parts.execution import carry_out
 from rankwell.parts.lists import ListBlock
+from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
 from rankwell.parts.search import MergedSearch
 from rankwell.parts.vectors import VectorFiles

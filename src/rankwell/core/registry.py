@@ -327,9 +327,11 @@ def measure_names(measures: Any) -> list[str] | None:
 
 def _is_file_of_code(text: str) -> bool:
     """Whether a text, with its blanks, is one measure: an object of a file."""
+    if ".py:" not in text:
+        return False
     from rankwell.core.code import MEASURE, code_files
 
-    at = MEASURE.fullmatch(text) if ".py:" in text else None
+    at = MEASURE.fullmatch(text)
     return at is not None and bool(code_files(at["place"]))
 
 

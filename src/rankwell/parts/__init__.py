@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwell.core.catalogue import Catalogue
-from rankwell.parts.places import WorkPlace, Write
+
+if TYPE_CHECKING:
+    from rankwell.parts.places import WorkPlace, Write
 
 Json = Any
 """A value that JSON can hold."""
@@ -47,7 +49,7 @@ class PartContent(NamedTuple):
     """
 
     suffix: str
-    write: Write
+    write: "Write"
     inputs: Mapping[str, str]
     device: str = "cpu"
     alike: Mapping[str, str] = MappingProxyType({})
@@ -104,9 +106,9 @@ class PartKind:
     files: Callable[[Mapping[str, Json]], Mapping[str, Path | str]]
     cut: Callable[[Mapping[str, Json], Limits], Cut]
     part: Callable[[PartInputs, int], PartContent]
-    merge: Callable[[PartInputs, Sequence[Path], WorkPlace], Any]
+    merge: "Callable[[PartInputs, Sequence[Path], WorkPlace], Any]"
     check: Callable[[Mapping[str, Json]], None] | None = None
-    second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
+    second: "Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None" = None
     amounts: Callable[[PartInputs], Amounts] | None = None
     derived: Mapping[str, str] = field(default_factory=dict[str, str])
     is_sized: bool = True

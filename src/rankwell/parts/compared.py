@@ -14,8 +14,9 @@ from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PRINT, PartComparison
 from rankwell.parts.counts import WantedItems
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
 from rankwell.parts.execution import Progress as PartProgress
+from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.options import PartOptions, PartOutcome
 
 
 class Question(NamedTuple):

@@ -4,15 +4,15 @@ import re
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
-from rankwell.errors import BadUsage, Unfinished, count_of, flag, shown
+from rankwell.errors import BadUsage, count_of, flag, shown
 from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
 from rankwell.parts import KINDS, SECOND, Json, Limits, PartKind
 from rankwell.parts.machines import machines_of, mixture_text
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
 from rankwell.parts.progress import Progress
@@ -22,73 +22,6 @@ from rankwell.parts.work import PartStates, WorkFolder
 from rankwell.store import remote_url
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartOptions:
-    """The choices of work that is done in parts.
-
-    Parameters
-    ----------
-    executor
-        What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
-    work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption; by default
-        a temporary one.
-    memory
-        Memory of a part, such as 500M or 8G; 2G by default.
-    shards
-        Number of ranges into which the input is cut; by default as many as the memory and the executor need.
-    gpus
-        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and an array requests them.
-    stall
-        Seconds without a sign of life after which a part is started again, by processes and Ray.
-    dry_run
-        Print the parts, passes, products and bytes; no vectors are read.
-    """
-
-    executor: str | None = None
-    work: str | None = None
-    memory: str | None = None
-    shards: int | None = None
-    gpus: int | None = None
-    stall: float | None = None
-    dry_run: bool = False
-
-    @property
-    def is_used(self) -> bool:
-        """Whether the work is done in parts at all."""
-        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.stall)
-        return self.dry_run or any(each is not None for each in given)
-
-
-class PartOutcome(NamedTuple):
-    """The outcome of work in parts. result: None where there is none yet; then `text` is to be shown, and `notes` say why.
-
-    missing: the parts that a cluster has not computed, None where the plan is new.
-    """
-
-    result: Any = None
-    text: str = ""
-    notes: tuple[str, ...] = ()
-    missing: tuple[int, ...] | None = None
-
-    def finished(self) -> Any:
-        """The result. Raises Unfinished with the notes and the text where there is none yet."""
-        if self.result is None:
-            raise Unfinished("\n".join([*self.notes, self.text]).strip())
-        return self.result
-
-
-def refusal(parts: PartOptions, check: Callable[[], None]) -> tuple[str, ...]:
-    """The note of a dry run on an output that the work itself could not write. check: raises BadUsage, as do other runs."""
-    try:
-        check()
-    except BadUsage as error:
-        if not parts.dry_run:
-            raise
-        return (f"without {flag('--dry-run', True)} this is refused: {error}",)
-    return ()
 
 
 def memory_size(text: str) -> int:

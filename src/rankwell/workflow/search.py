@@ -6,7 +6,7 @@ from typing import Any
 from rankwell.commands.search import SearchChoices, search_files
 from rankwell.core.options import takes_options
 from rankwell.neighbours import Progress, TopK
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,8 @@ from rankwell.experiments.runner import PlannedCell, changes, key_of
 from rankwell.experiments.runner.planning import CommandCells, CommandWork, cell_recipe, command_of, evaluate_cell, write_record
 from rankwell.io.result_folder import MANIFEST
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
+from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
 from rankwell.parts.work import WorkFolder

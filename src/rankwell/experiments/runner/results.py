@@ -39,7 +39,7 @@ from rankwell.experiments.runner.tables import (
     values_shown,
 )
 from rankwell.io.result_folder import digest_of, read_manifest
-from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_other_result, refuse_unclaimed
 from rankwell.report.page import NAME as PAGE

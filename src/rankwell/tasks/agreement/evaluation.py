@@ -26,7 +26,7 @@ from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
-from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.tables import ObjectEmbeddings
 from rankwell.stats import SummaryRow
 from rankwell.store import sources_of

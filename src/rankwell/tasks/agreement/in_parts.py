@@ -12,7 +12,8 @@ from rankwell.neighbours import TopK
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PartComparison
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out, work_folder
+from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.stats import Intervals
 
 

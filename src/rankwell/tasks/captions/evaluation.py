@@ -17,7 +17,7 @@ from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.parts.compared import Question
-from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import CUTOFFS, DEFINITIONS, RECALLS, Column, aggregate_row, named_aggregates

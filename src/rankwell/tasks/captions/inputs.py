@@ -20,7 +20,7 @@ from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
 from rankwell.parts.compared import Question, compare_in_parts
-from rankwell.parts.execution import PartOptions, PartOutcome
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.tables import planned_embeddings
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, CutoffNumbers, InputData, MeasureNames, Option
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.stats import Intervals
 
 Which = Literal["both", "t2v", "v2t"]

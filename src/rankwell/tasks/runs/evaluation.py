@@ -32,13 +32,12 @@ from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
-from rankwell.parts.execution import PartOptions, PartOutcome, carry_out
+from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import Source, run_files, sources_of
 from rankwell.store.data_sets import queries_beside
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of, with_second
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
-from rankwell.tasks.runs.run_plan import part_options, refuse_unnamed
 from rankwell.tasks.runs.sessions import read_sessions
 
 Progress = Callable[[str, int, int], None]
@@ -89,6 +88,9 @@ def evaluate_runs(
     check_intervals(options.intervals, options.seed)
     confidence_kinds(options.confidence)
     if parts.is_used:
+        # It is loaded where work is done in parts.
+        from rankwell.tasks.runs.run_plan import refuse_unnamed
+
         if options.confidence:
             what = f"{flag('--confidence')} reads all scores of a run in one process"
             raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
@@ -119,6 +121,9 @@ def evaluate_runs(
     inputs = RunInputs(beside, places, named, options)
     if not parts.is_used:
         return PartOutcome(_results(evaluation, inputs, partial(evaluation.find, options=options, progress=progress)))
+    from rankwell.parts.execution import carry_out
+    from rankwell.tasks.runs.run_plan import part_options
+
     given = part_options(place, reading, named, options.run_format, evaluation.request(options))
 
     def _use(found: Any) -> Results:

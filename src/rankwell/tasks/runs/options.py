@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
 from rankwell.core.tables.columns import Duplicates
 from rankwell.evaluation.abstention import Confidence
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.stats import Intervals
 
 

@@ -13,7 +13,7 @@ from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions, refusal
+from rankwell.parts.options import PartOptions, refusal
 from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.report.rules import rules_line

@@ -11,7 +11,7 @@ from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME

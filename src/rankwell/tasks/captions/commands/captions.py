@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions, refusal
+from rankwell.parts.options import PartOptions, refusal
 from rankwell.report.present import FolderOption, FormatOption, Input, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.tasks.captions.evaluation import caption_results

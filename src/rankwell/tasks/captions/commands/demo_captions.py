@@ -10,7 +10,7 @@ from rankwell.commands.report import page_lines
 from rankwell.core.tables import Floats
 from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
-from rankwell.parts.execution import PartOptions
+from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME

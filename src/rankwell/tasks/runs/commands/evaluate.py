@@ -7,7 +7,7 @@ from pathlib import Path
 from rankwell import report
 from rankwell.errors import BadUsage, Unfinished, typed
 from rankwell.evaluation.results import Results
-from rankwell.parts.execution import PartOptions, refusal
+from rankwell.parts.options import PartOptions, refusal
 from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
