@@ -38,8 +38,8 @@ class Peer(NamedTuple):
 
     @property
     def version(self) -> str:
-        """The pinned version, or commit, of the library."""
-        return self.packages[0].replace("==", "@").rpartition("@")[2]
+        """The pinned version of the library."""
+        return self.packages[0].partition("==")[2]
 
 
 def answers(measures: dict[str, str]) -> Callable[[Any], Values]:
@@ -70,27 +70,6 @@ def contexts(case: Any) -> Values:
     names = {name: str(parse_measure(measure)) for name, measure in every.items()}
     found = evaluate_rag([case], [case], list(names.values()), intervals="none")
     return {name: found[measure] for name, measure in names.items()}
-
-
-def spans(case: Any) -> Values:
-    """The words of the convention chunking_evaluation, question by question."""
-    from rankwell import evaluate_rag
-
-    def passage(span: Any, document: str = "") -> Any:
-        return {"document": span.get("corpus_id", document), "start": span["start_index"], "end": span["end_index"]}
-
-    rows, found = case["questions"], case["retrieved"]
-    gold = [
-        {"id": each["question"], "passages": [passage(one, each["corpus_id"]) for one in each["references"]]} for each in rows
-    ]
-    chunks = [{"id": each["question"], "chunks": list(map(passage, listed))} for each, listed in zip(rows, found, strict=True)]
-    names = ["precision_omega", *(f"{word}{at}" for word in ("iou", "recall", "precision") for at in ("", "@3", "@7"))]
-    every = list(map(passage, case["every"]))
-    result = evaluate_rag(gold, chunks, names, convention="chunking_evaluation", every_chunk=every, intervals="none")
-    values: Values = {}
-    for row in result.per_query():
-        values.setdefault(row["label"], []).append(row["value"])
-    return values
 
 
 def beyond(words: dict[str, str]) -> Callable[[Any], Values]:
@@ -199,15 +178,6 @@ PEERS: tuple[Peer, ...] = (
         contexts,
     ),
     Peer(
-        (
-            "chunking_evaluation @ git+https://github.com/brandonstarxel/chunking_evaluation@d451fc4cf56e417b755994b4ca5212fd5057c0d2",
-            *("--no-deps", "numpy==2.2.6", "pandas==2.2.3", "tqdm", *_DATES),
-        ),
-        "make_rag:chunking_evaluation",
-        _drawn("make_rag", "chunks"),
-        spans,
-    ),
-    Peer(
         ("recbole==1.2.1", "torch==2.13.0"),
         "make_beyond:recbole",
         _drawn("make_beyond"),
@@ -236,7 +206,7 @@ print(json.dumps([{module}.{function}(case) for case in json.load(sys.stdin)]))
 
 def library(peer: Peer) -> str:
     """The name of the library of a peer."""
-    return peer.packages[0].partition("==")[0].partition(" ")[0]
+    return peer.packages[0].partition("==")[0]
 
 
 def compared(peer: Peer, draws: int, seed: int) -> Iterator[tuple[str, float, float]]:

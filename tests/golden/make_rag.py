@@ -19,7 +19,7 @@ import typing
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
-from importlib.metadata import files, version
+from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -64,13 +64,10 @@ def source_evaluation(path: str) -> Any:
     return module.BaseEvaluation.__new__(module.BaseEvaluation)
 
 
-def chunking_evaluation(case: dict[str, Any], path: str = "") -> dict[str, list[float]]:
-    """The values of each question. path: of base_evaluation.py, by default that of the installed package."""
+def chunking_evaluation(case: dict[str, Any], path: str) -> dict[str, list[float]]:
+    """The values of each question. path: of base_evaluation.py."""
     import pandas as pd
 
-    if not path:
-        listed = files("chunking_evaluation") or ()
-        path = str(next(each.locate() for each in listed if each.name == "base_evaluation.py"))
     evaluation, found, rows = source_evaluation(path), case["retrieved"], case["questions"]
     evaluation.questions_df = pd.DataFrame(rows)
     omega, counts = evaluation._full_precision_score(case["every"])
