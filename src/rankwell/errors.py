@@ -113,6 +113,8 @@ _USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]{0,30}:/{1,2})(?P<user>[^:?#\s]*):(?!\d
 CREDENTIALS = rf"{_USER}(?P<password>(?s:.*))@"
 """The beginning of an address with a user and a password."""
 _SHOWN_CREDENTIALS = rf"{_USER}(?!\$\{{\w+\}}@)(?:\S*@|\S*…)"
+USER_ALONE = r"(?i)(?P<scheme>https?://)(?!\$\{\w+\}@)[^/:?#@\s]+@"
+"""The beginning of an address of the web with a user alone, which may be a token; elsewhere it is the user of a database."""
 HIDDEN_PARAMETER = (
     r"(?i)(?P<name>[?&][^=&?\s]*(?:authori[sz]ation|pass(?:word|wd)?|pwd|secret|token(?!i[sz])|key|cookie|sig|signature|credential)=)"
     r"(?!\$\{\w+\})(?P<value>[^&\s]+)"
@@ -126,6 +128,7 @@ def without_credentials(text: str) -> str:
         import re  # Patterns take a millisecond, which only some messages are worth.
 
         text = re.sub(_SHOWN_CREDENTIALS, lambda found: f"{found['scheme']}…{'@' * found[0].endswith('@')}", text)
+        text = re.sub(USER_ALONE, r"\g<scheme>…@", text)
         text = re.sub(HIDDEN_PARAMETER, r"\g<name>…", text)
     return text
 

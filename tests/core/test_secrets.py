@@ -150,7 +150,7 @@ def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(address: 
 def test_a_token_in_the_query_of_an_address_is_refused_and_hidden(name: str):
     url = f"https://host.example/search?k=5&{name}=hun/ter@2&size=3"
 
-    with pytest.raises(BadUsage, match="has a password in it") as caught:
+    with pytest.raises(BadUsage, match="has a password or a token in it") as caught:
         refuse_literal("url", url)
 
     assert "hun" not in str(caught.value)
@@ -241,3 +241,19 @@ def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, mo
 def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():
     for text in ("a" * 100_000 + ":/", "?" * 100_000 + "://", "?pass" * 20_000 + "://"):
         assert without_credentials(text) == text
+
+
+@pytest.mark.parametrize("address", ["https://ghp_abcdef@host.example/x", "HTTP://ghp_abcdef@host.example:9200"])
+def test_a_token_in_place_of_a_user_is_refused_and_hidden(address: str):
+    with pytest.raises(BadUsage, match="has a password or a token in it") as caught:
+        refuse_literal("url", address)
+
+    assert "ghp" not in str(caught.value)
+    assert "ghp" not in str(BadUsage(f"cannot open {address}: refused"))
+    assert "host.example" in without_credentials(address)
+
+
+def test_an_at_behind_the_first_slash_is_part_of_a_name():
+    address = "hf://datasets/org/name@main/qrels.tsv"
+
+    assert without_credentials(address) == address

@@ -5,7 +5,7 @@ import os
 import re
 from urllib.parse import quote, quote_plus, unquote
 
-from rankwell.errors import CREDENTIALS, HIDDEN_PARAMETER, BadUsage, without_credentials
+from rankwell.errors import CREDENTIALS, HIDDEN_PARAMETER, USER_ALONE, BadUsage, without_credentials
 
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[sz])|api[-_]?key|cookie")
@@ -78,9 +78,9 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
         raise BadUsage(f"{name} is written out; name a variable of the environment instead, as in ${{{_variable(name)}}}.")
     user = re.match(CREDENTIALS, text)
     is_written = user is not None and bool(user["password"]) and not _NAMED.fullmatch(user["password"])
-    if is_written or ("://" in text and re.search(HIDDEN_PARAMETER, text)):
+    if is_written or re.match(USER_ALONE, text) or ("://" in text and re.search(HIDDEN_PARAMETER, text)):
         scheme = text.partition("://")[0]
-        raise BadUsage(f"{scheme}://…: the URL has a password in it; name a variable of the environment, as in ${{PASSWORD}}.")
+        raise BadUsage(f"{scheme}://…: the URL has a password or a token in it; name a variable of the environment, as in ${{PASSWORD}}.")
 
 
 def _variable(name: str) -> str:
