@@ -504,6 +504,20 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
         assert (right.state, right.match, right.reasons) == ("relevant", "Full match (2/2 keywords)", ())
 
 
+def test_the_table_of_keywords_has_a_row_for_those_that_queries_exclude():
+    queries = [
+        {"id": "q", "text": "one", "keywords": "highway", "excluded": "large vehicle"},
+        {"id": "r", "text": "two", "keywords": "highway", "excluded": None},
+    ]
+
+    result = evaluate_clips(
+        ROADS, mode="text", engine=Lists({"one": ["a", "b"], "two": ["a"]}), queries=queries, measures=["P@1"], intervals="none"
+    )
+
+    found = [(row["group"], row["keyword"], row["queries"], row["P@1"]) for row in keyword_table(result.measured)]
+    assert found == [("object", "without large vehicle", 1, 0.0), ("scene", "highway", 2, 0.5)]
+
+
 def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
     text = "highway without any large vehicle"
     mapper, engine = KeywordMapper(read_annotations(ROADS).vocabulary), Lists({text: ["a", "b"]})
