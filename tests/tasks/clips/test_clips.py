@@ -542,6 +542,13 @@ def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_ar
         evaluate_clips(ROADS, queries=["cars"], map_text=lambda text: (), **given)  # pyright: ignore[reportArgumentType]
 
 
+def test_a_given_label_of_several_groups_is_refused_with_the_forms_to_write():
+    table = {"a": {"object": ["other"], "scene": ["other"]}}
+
+    with pytest.raises(BadInput, match=r"'other' is a keyword of several groups; write object: other or scene: other\."):
+        evaluate_clips(table, mode="text", engine=Lists({"x": ["a"]}), queries=[{"text": "x", "keywords": "other"}])
+
+
 def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
     mapper = KeywordMapper(read_annotations(ROADS).vocabulary)
 

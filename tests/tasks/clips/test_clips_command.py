@@ -276,7 +276,7 @@ def test_lint_lists_texts_that_no_clip_can_answer_and_each_text_once(tmp_path: P
         ("no word", f"{tmp_path / 'q.csv'}:5", "the text has no word; write one, or leave the query out"),
         ("no relevant clip", "bus on the road", "no clip has bus and road"),
         ("no relevant clip", "car but no road", "no clip has car without road"),
-        ("ambiguous", "other", "'other' is a label of several groups; write object_type:other or scene_type:other"),
+        ("ambiguous", "other", "'other' is a label of several groups; write object_type: other or scene_type: other"),
     ]
 
 

@@ -96,7 +96,7 @@ def test_a_label_of_two_groups_needs_its_group(encode):
 
     both = (Keyword("object", "other"), Keyword("scene", "other"))
     assert (alone.keywords, alone.ambiguous) == ((), (Ambiguity("other", both),))
-    assert "write object:other or scene:other" in alone.notes[0]
+    assert "write object: other or scene: other" in alone.notes[0]
     assert named.keywords == (Keyword("scene", "other"),)
 
 

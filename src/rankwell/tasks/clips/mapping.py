@@ -15,7 +15,7 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
+from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
 from rankwell.tasks.clips.reading import read_text
@@ -96,8 +96,7 @@ class MappedText:
 def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
     """A sentence on words with several readings."""
     if len({each.label for each in keywords}) == 1:
-        forms = " or ".join(f"{each.group}:{each.label}" for each in keywords)
-        return f"{keywords[0].label!r} is a label of several groups; write {forms}"
+        return f"{keywords[0].label!r} is a label of several groups; write {with_groups(keywords)}"
     return f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write which"
 
 
