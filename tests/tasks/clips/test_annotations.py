@@ -165,8 +165,18 @@ def test_text_queries_come_from_lines_and_tables_with_their_keywords(tmp_path: P
     listed = [{"text": "x", "keywords": [["g", "l"], "m"]}, {"text": "y", "keywords": {"g": ["l"]}}]
     found = read_text_queries(saved(tmp_path, json.dumps(listed), "t.json"))
     assert [query.keywords for query in found] == [("g: l", "m"), ("g: l",)]
-    with pytest.raises(BadInput, match="no text"):
-        read_text_queries(saved(tmp_path, 'id,text\nq," "\n', "u.csv"))
+
+
+def test_every_row_whose_text_has_no_word_is_named(tmp_path: Path):
+    table = saved(tmp_path, 'id,text\nq," "\nr,a car\ns,???\n', "u.csv")
+    listed = saved(tmp_path, json.dumps([{"id": "q"}, {"text": "a bus"}, {"text": 7}]), "u.json")
+
+    with pytest.raises(BadInput, match=r"u\.csv:2 \(' '\), \S+u\.csv:4 \('\?\?\?'\): the text has no word; write one"):
+        read_text_queries(table)
+    with pytest.raises(BadInput, match=r"u\.json: \$\[0\] \(no column text, query, query_text\), \S+u\.json: \$\[2\] \(7\): "):
+        read_text_queries(listed)
+    with pytest.raises(BadInput, match=r"query 19 \('-'\) and 2 more: the text has no word"):
+        read_text_queries(["-"] * 22)
 
 
 def test_blank_lines_may_precede_the_header(tmp_path: Path):

@@ -504,6 +504,20 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
         assert (right.state, right.match, right.reasons) == ("relevant", "Full match (2/2 keywords)", ())
 
 
+def test_the_table_of_keywords_has_a_row_for_those_that_queries_exclude():
+    queries = [
+        {"id": "q", "text": "one", "keywords": "highway", "excluded": "large vehicle"},
+        {"id": "r", "text": "two", "keywords": "highway", "excluded": None},
+    ]
+
+    result = evaluate_clips(
+        ROADS, mode="text", engine=Lists({"one": ["a", "b"], "two": ["a"]}), queries=queries, measures=["P@1"], intervals="none"
+    )
+
+    found = [(row["group"], row["keyword"], row["queries"], row["P@1"]) for row in keyword_table(result.measured)]
+    assert found == [("object", "without large vehicle", 1, 0.0), ("scene", "highway", 2, 0.5)]
+
+
 def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
     text = "highway without any large vehicle"
     mapper, engine = KeywordMapper(read_annotations(ROADS).vocabulary), Lists({text: ["a", "b"]})
@@ -526,6 +540,13 @@ def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_ar
         evaluate_clips(ROADS, queries=[{"id": "q", "text": "cars", "excluded": "car"}], **given)
     with pytest.raises(BadUsage, match=r"map_text gives a tuple for 'cars'; expected rankwell.QueryKeywords"):
         evaluate_clips(ROADS, queries=["cars"], map_text=lambda text: (), **given)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_given_label_of_several_groups_is_refused_with_the_forms_to_write():
+    table = {"a": {"object": ["other"], "scene": ["other"]}}
+
+    with pytest.raises(BadInput, match=r"'other' is a keyword of several groups; write object: other or scene: other\."):
+        evaluate_clips(table, mode="text", engine=Lists({"x": ["a"]}), queries=[{"text": "x", "keywords": "other"}])
 
 
 def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():

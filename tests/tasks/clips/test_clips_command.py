@@ -252,12 +252,54 @@ def test_lint_lists_texts_that_mean_nothing_and_ambiguous_ones(tmp_path: Path, c
     code, out, err = run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)
 
     found = [(row["kind"], row["label"]) for row in json.loads(out)["rows"] if row["kind"] != "two groups"]
-    assert found == [("nothing mapped", "a lorry"), ("nothing mapped", "???"), ("ambiguous", "car, other")]
-    assert (code, "5 texts: 2 × nothing mapped, 1 × ambiguous, 2 × two groups" in err) == (1, True)
-    assert "without an encoder only names and aliases are found" in err
+    assert found == [
+        *(("no word", f"{texts}:5 ('???')"), ("nothing mapped", "a lorry"), ("nothing required", "no car")),
+        ("ambiguous", "car, other"),
+    ]
+    assert code == 1
+    assert "5 texts: 1 × no word, 1 × nothing mapped, 1 × nothing required, 1 × ambiguous, 2 × two groups" in err
+    assert "without an encoder no similar words are found" in err
     texts.write_text("text\na car on the road\n")
     code, out, err = run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, "1 text: 2 × two groups" in err, "encoder" in err) == (0, True, False)
+
+
+def test_lint_lists_texts_that_no_clip_can_answer_and_each_text_once(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "t.csv").write_text("slice_id,object_type,scene_type\na,car,road\nb,bus,town\nc,other,other\n")
+    (tmp_path / "q.csv").write_text("id,text\n1,car on the road\n2,bus on the road\n3,car but no road\n4,\n5,other\n")
+    words = ["clips", "lint", str(tmp_path / "t.csv"), "--queries", str(tmp_path / "q.csv"), "-f", "json"]
+
+    _, out, _ = run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+    found = [(row["kind"], row["label"], row["message"]) for row in json.loads(out)["rows"] if row["kind"] != "two groups"]
+    assert found == [
+        ("no word", f"{tmp_path / 'q.csv'}:5", "the text has no word; write one, or leave the query out"),
+        ("no relevant clip", "bus on the road", "no clip has bus and road"),
+        ("no relevant clip", "car but no road", "no clip has car without road"),
+        ("ambiguous", "other", "'other' is a label of several groups; write object_type: other or scene_type: other"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "texts", "code", "shown"),
+    [
+        ("a car\nzebra\n", ["a bus", "-"], 0, "'zebra': unmapped: 'zebra'"),
+        ("a car\n???\n!\n", ["-"], 2, "standard input:2 ('???'), standard input:3 ('!'): the text has no word"),
+        ("", ["??", "a car", ""], 2, "the queries: query 0 ('??'), the queries: query 2: the text has no word"),
+        ("a car\n", ["-", "-"], 2, "standard input is named for two inputs"),
+    ],
+)
+def test_map_reads_texts_from_standard_input_and_names_every_wordless_one(
+    content: str, texts: list[str], code: int, shown: str, tmp_path: Path, capsys: Any, monkeypatch: Any
+):
+    (tmp_path / "t.csv").write_text("slice_id,object_type\na,car\nb,bus\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    words = ["clips", "map", *texts, "--annotations", str(tmp_path / "t.csv"), "-f", "csv"]
+
+    found, out, err = run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+    assert (found, shown in err, "stdin" in out + err) == (code, True, False)
+    assert [row["text"] for row in csv.DictReader(io.StringIO(out))] == (["a bus", "a car"] if code == 0 else [])
 
 
 def test_lint_maps_texts_by_the_encoder_and_its_options(tmp_path: Path, capsys: Any, monkeypatch: Any):

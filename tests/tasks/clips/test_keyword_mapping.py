@@ -96,7 +96,7 @@ def test_a_label_of_two_groups_needs_its_group(encode):
 
     both = (Keyword("object", "other"), Keyword("scene", "other"))
     assert (alone.keywords, alone.ambiguous) == ((), (Ambiguity("other", both),))
-    assert "write group:other" in alone.notes[0]
+    assert "write object: other or scene: other" in alone.notes[0]
     assert named.keywords == (Keyword("scene", "other"),)
 
 
@@ -112,6 +112,24 @@ def test_each_keyword_is_mapped_once_and_words_without_one_are_reported():
 
     assert labels(found) == ["bicyclist"]
     assert found.unmapped == ("blue", "second")
+
+
+@pytest.mark.parametrize(
+    ("text", "mapped", "unmapped"),
+    [
+        ("truck stop", [], ("truck", "stop")),
+        ("small vehicle at a bus stop", ["small vehicle"], ("bus", "stop")),
+        ("a driver waits in his car", ["stationary"], ("car",)),
+        ("a driver and a bicyclist", ["bicyclist"], ("driver",)),
+        ("the driver", [], ("driver",)),
+        ("slowly", [], ("slowly",)),
+    ],
+)
+@pytest.mark.parametrize("encode", [None, letters])
+def test_words_that_lead_to_no_keyword_are_reported(text: str, mapped: list[str], unmapped: tuple[str, ...], encode: Any):
+    found = KeywordMapper(VOCABULARY, encode=encode, threshold=0.99 if encode else None).map_text(text)
+
+    assert (labels(found), found.unmapped) == (mapped, unmapped)
 
 
 @pytest.mark.parametrize(

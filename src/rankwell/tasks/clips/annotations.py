@@ -27,6 +27,11 @@ class Keyword(NamedTuple):
     label: str
 
 
+def with_groups(keywords: Iterable[Keyword]) -> str:
+    """The forms that distinguish keywords of one label, for messages: `object: other or scene: other`."""
+    return " or ".join(f"{group}: {label}" for group, label in keywords)
+
+
 class Name(NamedTuple):
     """The keywords of a literal text. entries: positions in the vocabulary. stage: whether it is a label or an alias."""
 

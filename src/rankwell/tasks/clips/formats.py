@@ -23,6 +23,8 @@ _EXCLUDED = ("excluded", "excluded_keywords")
 _USUAL = ("object_type", "actor_behavior", "spatial_relation", "ego_behavior", "scene_type")
 _NOTHING = ("", "nan", "none", "null", "<na>", "nat")
 _DELIMITERS = (",", ";", TAB, "|")
+_MOST_ROWS = 20
+"""Rows that one message names."""
 
 
 class TextQuery(NamedTuple):
@@ -92,16 +94,30 @@ def read_text_queries(place: Any) -> list[TextQuery]:
     place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id`, `keywords` and `excluded`; a
     mapping id -> text; or a list of texts. Without ids their positions are the ids, from 0. Keywords, required or excluded, are
     `bicyclist, entering ego path`, `group: label; group: label, label`, a list, or an object group -> labels. Raises BadInput,
-    DuplicateItem.
+    which names every row whose text has no word, and DuplicateItem.
     """
-    name = str(place) if _is_place(place) else "the queries"
+    queries, wordless = find_text_queries(place)
+    if wordless:
+        rows = ", ".join(wordless[:_MOST_ROWS]) + (f" and {len(wordless) - _MOST_ROWS} more" if wordless[_MOST_ROWS:] else "")
+        raise BadInput(f"{rows}: the text has no word; write one, or leave the query out.")
+    return queries
+
+
+def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
+    """The text queries of `read_text_queries`, and the places of the rows whose text has no word."""
+    name = Source(place).name if _is_place(place) else "the queries"
     found: dict[str, TextQuery] = {}
+    wordless: list[str] = []
     for row, (where, cells) in enumerate(_query_records(place)):
         columns = list(cells)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
         text = None if column is None else cells[column]
-        if not isinstance(text, str) or not text.strip():
-            raise BadInput(f"{name}: {where} has no text ({', '.join(_TEXTS)}); every query needs one.")
+        if not isinstance(text, str) or not fold(text):
+            line = where.removeprefix("line ")
+            row = f"{name}:{line}" if line.isdecimal() else f"{name}: {where}"
+            what = f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
+            wordless.append(f"{row} ({what})" if what else row)
+            continue
         key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
         if key in found:
             raise DuplicateItem(f"{name}: the query {key!r} is listed twice; give each query an id of its own.")
@@ -111,9 +127,9 @@ def read_text_queries(place: Any) -> list[TextQuery]:
         value, without = (None if each is None else cells[each] for each in (labelled, unwanted))
         keywords = None if value is None else tuple(_labels_of_query(value))
         found[key] = TextQuery(key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without)))
-    if not found:
+    if not found and not wordless:
         raise BadInput(f"{name} has no query; expected one text per query.")
-    return list(found.values())
+    return list(found.values()), wordless
 
 
 def _is_place(place: Any) -> bool:

@@ -16,14 +16,15 @@ _DARK = 0.6
 
 
 def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[dict[str, Any]]:
-    """A row per run and keyword that counted queries require: their number, and the figure of each measure over them."""
+    """A row per run and keyword that counted queries require, or exclude: their number, and each measure's figure over them."""
     rows: list[dict[str, Any]] = []
     for variant, values in measured:
-        wanted = variant.required.wanted & variant.counted[:, None]
-        places: list[int] = np.flatnonzero(wanted.any(axis=0)).tolist()
-        for place in places:
-            mine, (group, label) = wanted[:, place], variant.inputs.annotations.keywords[place]
-            row: dict[str, Any] = {"run": variant.name, "group": group, "keyword": label, "queries": int(mine.sum())}
+        required, counted = variant.required, variant.counted[:, None]
+        sides = (("", required.wanted & counted), ("without ", required.unwanted & counted))
+        places = [(word, queries[:, place], place) for word, queries in sides for place in np.flatnonzero(queries.any(axis=0))]
+        for word, mine, place in places:
+            group, label = variant.inputs.annotations.keywords[place]
+            row: dict[str, Any] = {"run": variant.name, "group": group, "keyword": word + label, "queries": int(mine.sum())}
             for each in values:
                 kept = mine & each.counted
                 weights = None if each.weights is None else each.weights[kept]

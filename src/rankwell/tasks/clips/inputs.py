@@ -14,7 +14,7 @@ from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
-from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords
+from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, with_groups
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, names
 from rankwell.tasks.clips.truth import Relevance
@@ -196,7 +196,6 @@ def _keywords_of(table: Annotations, selection: Bools, query: str, texts: Sequen
             raise BadInput(f"query {query!r}: {error}") from error
         chosen = [each for each in meant if selection[table.column[each]]]
         if len(chosen) > 1:
-            where = " and ".join(each.group for each in chosen)
-            raise BadInput(f"query {query!r}: {text!r} is a keyword of {where}; write group: label.")
+            raise BadInput(f"query {query!r}: {text!r} is a keyword of several groups; write {with_groups(chosen)}.")
         found += chosen
     return tuple(found)

@@ -15,13 +15,15 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
+from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
 from rankwell.tasks.clips.reading import read_text
 from rankwell.tasks.clips.wording import Wording, load_wording
 
 Stage = Literal["exact", "alias", "rule", "semantic"]
+WITHOUT_ENCODER = "without an encoder no similar words are found; name a model with --encoder"
+"""The note on a mapping by names and rules alone."""
 COVER_THRESHOLD = 0.57
 """Calibrated with all-MiniLM-L6-v2 for labels that the wording of driving scenes does not know."""
 READ_THRESHOLD = 0.75
@@ -94,7 +96,7 @@ class MappedText:
 def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
     """A sentence on words with several readings."""
     if len({each.label for each in keywords}) == 1:
-        return f"{keywords[0].label!r} is a label of several groups; write group:{keywords[0].label}"
+        return f"{keywords[0].label!r} is a label of several groups; write {with_groups(keywords)}"
     return f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write which"
 
 
@@ -219,7 +221,9 @@ class KeywordMapper:
         of = {(each.start, each.end): self._concept_of.get(each.entry) for each in match.named}
         reading = read_text(match.words, of, load_wording())
         named = [each for each in match.named if (each.start, each.end) in reading.names]
-        taken, ambiguous = list(map(max, reading.known, match.taken)), list(match.ambiguous)
+        dropped = {place for each in match.named if each not in named for place in range(each.start, each.end)}
+        taken = [known or (match.taken[place] and place not in dropped) for place, known in enumerate(reading.known)]
+        ambiguous = list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
             meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
             if len(concepts) == 1:
@@ -422,12 +426,11 @@ def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Voca
 
 
 def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
-    """Content words outside all names and candidates, as written."""
-    words = match.words
-    used = {place for place, taken in enumerate(match.taken) if taken}
-    used |= {place for each in candidates for place in range(each.start, each.end)}
-    return tuple(
-        words.text[token.start : token.end]
-        for place, token in enumerate(words.tokens)
-        if words.content[place] and not words.cues[place] and place not in used
-    )
+    """Content words outside all names and candidates, as written; all of them where every word is understood and means none."""
+    words, used = match.words, {place for place, taken in enumerate(match.taken) if taken}
+    meant = {place for each in candidates for place in range(each.start, each.end)}
+    said = [place for place in range(len(words.tokens)) if words.content[place] and not words.cues[place]]
+    left = [place for place in said if place not in used | meant]
+    if not (left or meant or match.ambiguous):
+        left = said
+    return tuple(words.text[words.tokens[place].start : words.tokens[place].end] for place in left)

@@ -118,12 +118,21 @@ class _SceneText:
             self._place(each)
         for actor in (*self.actors.values(), self.nameless):
             self._close(actor)
-        plain = tuple(self.wording.lemma(word) in self.wording.plain for word in self.words.plain)
+        plain = [self.wording.lemma(word) in self.wording.plain for word in self.words.plain]
+        for unit in self._mute():
+            self.known[unit.start : unit.end] = [False] * (unit.end - unit.start)
+            plain[unit.start : unit.end] = [True] * (unit.end - unit.start)
         ruled = {
             unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
         }
         senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
-        return Understood(senses, self.names - ruled, tuple(self.known), tuple(self.negated), plain)
+        return Understood(senses, self.names - ruled, tuple(self.known), tuple(self.negated), tuple(plain))
+
+    def _mute(self) -> list[_Unit]:
+        """Nouns from which nothing follows: those of no keyword, as `truck stop`, and a driver without an act or a place."""
+        read = {place for each in self.said for place in range(each.first, each.last + 1)}
+        read |= {place for place, actor in self.actors.items() if actor.does or actor.parts}
+        return [unit for place, unit in enumerate(self.units) if unit.tag in ("none", "actor.someone") and place not in read]
 
     def _add(self, concepts: tuple[str, ...], start: int, end: int, why: str, *, negated: bool | None = None) -> None:
         several = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts

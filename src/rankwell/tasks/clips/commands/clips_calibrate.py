@@ -73,7 +73,7 @@ def calibrate(
     """
     thresholds = _thresholds(options)
     table = read_annotations(annotations, schema=options.schema)
-    meant = _meant(read_text_queries(queries), table, queries)
+    meant = _meant(read_text_queries(queries), table, Source(queries).name)
     loaded = load_keybert(encoder, device=options.device)
     mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=options.strategy)
     mapper.prepare(meant)

@@ -22,7 +22,7 @@ from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
-from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper, MappedText
 from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
 
@@ -131,9 +131,9 @@ def _mapper(annotations: str, options: ClipOptions, mapping: MappingOptions) -> 
 
 
 def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
-    """Notes on unmapped words. by_name: keywords are found by their names alone."""
-    hint = "without an encoder no similar words are found; name a model with --encoder"
-    return [note for each in mapped for note in each.notes] + [hint] * (by_name and any(each.unmapped for each in mapped))
+    """Notes on unmapped words. by_name: keywords are found by names and rules alone."""
+    hints = [WITHOUT_ENCODER] if by_name and any(each.unmapped for each in mapped) else []
+    return [note for each in mapped for note in each.notes] + hints
 
 
 def render(result: Results, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002

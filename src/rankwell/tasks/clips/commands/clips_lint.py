@@ -7,15 +7,20 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Annotated, NamedTuple
 
+import numpy as np
+
 from rankwell import report
 from rankwell.core.options import Input
 from rankwell.errors import BadUsage, count_of
+from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.report.present import FormatOption, Output
+from rankwell.store import Source
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
-from rankwell.tasks.clips.formats import read_annotations, read_text_queries
-from rankwell.tasks.clips.mapping import KeywordMapper, in_doubt
+from rankwell.tasks.clips.formats import find_text_queries, read_annotations
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper, MappedText, in_doubt
 from rankwell.tasks.clips.options import MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
+from rankwell.tasks.clips.truth import Required, judge
 
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
@@ -58,24 +63,20 @@ def lint(
     groups
         Further columns that hold keywords, separated by commas.
     queries
-        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those that mean no keyword are listed,
-        and those with words that may mean several.
+        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those that have no word, mean no
+        keyword, only exclude keywords, have no relevant clip or words that may mean several keywords are listed, each once.
     strict
         Exit code 1 where anything is found but labels that are unused or in two groups.
     """
+    refuse_one_stream([annotations, schema, queries])
     table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
-    texts = _texts(queries, mapping)
     found = findings(table)
-    size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
-    notes: list[str] = []
-    if texts:
-        encode = None if mapping.encoder is None else load_keybert(mapping.encoder)
-        strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
-        mapper = KeywordMapper(table.vocabulary, encode=encode, strategy=strategy, threshold=threshold)
-        of_texts = text_findings(texts, mapper)
-        found, size = [*of_texts, *found], f"{size}, {count_of(len(texts), 'text')}"
-        if encode is None and any(each.kind == "nothing mapped" for each in of_texts):
-            notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+    size = f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
+    n_texts, of_texts = _check_queries(queries, mapping, table)
+    if n_texts:
+        found, size = [*of_texts, *found], f"{size}, {count_of(n_texts, 'text')}"
+    is_by_name = mapping.encoder is None and any(each.kind == "nothing mapped" for each in of_texts)
+    notes = [WITHOUT_ENCODER] if is_by_name else []
     counts = Counter(each.kind for each in found)
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
     is_read = format in ("table", "md", "latex")
@@ -87,33 +88,48 @@ def lint(
     if not found and format == "json":
         text = report.render_rows([], format)
     odd = any(each.kind not in _HARMLESS for each in found)
-    return Output(text=text, notes=(f"{annotations}: {size}: {summary}", *notes), exit_code=int(strict and odd))
+    return Output(text=text, notes=(f"{Source(annotations).name}: {size}: {summary}", *notes), exit_code=int(strict and odd))
 
 
-def _texts(queries: str | None, mapping: MappingOptions) -> list[str]:
-    """The different texts of a file of queries, none without a file. Raises BadUsage for options that nothing reads."""
+def _check_queries(queries: str | None, mapping: MappingOptions, table: Annotations) -> tuple[int, list[LintFinding]]:
+    """The number of different texts of a file, and their problems. Raises BadUsage for options that nothing reads."""
     rules = {"--encoder": mapping.encoder, "--keyword-threshold": mapping.keyword_threshold, "--strategy": mapping.strategy}
     if queries is None and (unused := [name for name, value in rules.items() if value is not None]):
         raise BadUsage(f"{', '.join(unused)}: without --queries no text is mapped; leave it out.")
     if mapping.keyword_threshold is not None and mapping.encoder is None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
-    return [] if queries is None else list(dict.fromkeys(each.text for each in read_text_queries(queries)))
+    if queries is None:
+        return 0, []
+    listed, wordless = find_text_queries(queries)
+    encode = None if mapping.encoder is None else load_keybert(mapping.encoder)
+    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
+    mapper = KeywordMapper(table.vocabulary, encode=encode, strategy=strategy, threshold=threshold)
+    texts = list(dict.fromkeys(each.text for each in listed))
+    mapper.prepare(texts)
+    found = [LintFinding("no word", "", row, 0, "the text has no word; write one, or leave the query out") for row in wordless]
+    return len(texts) + len(wordless), [*found, *text_findings([mapper.map_text(text) for text in texts], table)]
 
 
-def text_findings(texts: Sequence[str], mapper: KeywordMapper) -> list[LintFinding]:
-    """The texts that mean no keyword, then those with ambiguous words."""
-    mapped = {text: mapper.map_text(text) if fold(text) else None for text in texts}
-    bare = "means no keyword: as a query it asks for nothing"
-    found = [
-        LintFinding("nothing mapped", "", text, 0, bare)
-        for text, each in mapped.items()
-        if each is None or not (each.mapped or each.excluded)
-    ]
-    for text, each in mapped.items():
-        if each is not None and each.ambiguous:
-            doubts = "; ".join(in_doubt(*ambiguity) for ambiguity in each.ambiguous)
-            found.append(LintFinding("ambiguous", "", text, 0, doubts))
-    return found
+def text_findings(mapped: Sequence[MappedText], table: Annotations) -> list[LintFinding]:
+    """The texts that mean no keyword, that only exclude some, that no clip can answer and that are ambiguous; each text once."""
+    truth = judge(Required.of_texts(table, {each.text: each.query_keywords for each in mapped}), table)
+    n_relevant = dict(zip(truth.queries, np.diff(truth.offsets).tolist(), strict=True))
+    found: dict[str, list[LintFinding]] = {"nothing mapped": [], "nothing required": [], "no relevant clip": [], "ambiguous": []}
+    for each in mapped:
+        required, excluded = ([keyword.label for keyword in side] for side in each.query_keywords)
+        if each.ambiguous:
+            kind, message = "ambiguous", "; ".join(in_doubt(*ambiguity) for ambiguity in each.ambiguous)
+        elif not required and not excluded:
+            kind, message = "nothing mapped", "means no keyword: as a query it asks for nothing"
+        elif not required:
+            kind, message = "nothing required", f"only excludes {' and '.join(excluded)}: as a query it asks for nothing"
+        elif not n_relevant[each.text]:
+            without = f" without {' or '.join(excluded)}" if excluded else ""
+            kind, message = "no relevant clip", f"no clip has {' and '.join(required)}{without}"
+        else:
+            continue
+        found[kind].append(LintFinding(kind, "", each.text, 0, message))
+    return [each for of_kind in found.values() for each in of_kind]
 
 
 def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:

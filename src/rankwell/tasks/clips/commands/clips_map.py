@@ -5,9 +5,11 @@ from typing import Any
 
 from rankwell import __version__, report
 from rankwell.errors import BadUsage
+from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.report.present import FormatOption, Output
-from rankwell.tasks.clips.formats import read_annotations
-from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.store import STDIN
+from rankwell.tasks.clips.formats import read_annotations, read_text_queries
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper
 from rankwell.tasks.clips.options import MappingOptions, Names, names
 from rankwell.tasks.clips.phrases import load_keybert
 
@@ -30,7 +32,7 @@ def map(  # noqa: A001
     Parameters
     ----------
     texts
-        Text queries; quote each one.
+        Text queries; quote each one. `-` reads them from standard input: a text per line, or a table with text.
     annotations
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     schema
@@ -46,6 +48,9 @@ def map(  # noqa: A001
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     if mapping.encoder is None and mapping.keyword_threshold is not None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
+    refuse_one_stream([annotations, schema, *texts])
+    listed = [words for text in texts for words in ([each.text for each in read_text_queries(text)] if text in STDIN else [text])]
+    queries = list(dict.fromkeys(each.text for each in read_text_queries(listed)))
     chosen = names(groups, "--groups")
     table = read_annotations(annotations, schema=schema, groups=chosen)
     vocabulary = table.vocabulary.of_groups({table.find_group(group) for group in chosen})
@@ -58,8 +63,8 @@ def map(  # noqa: A001
     loaded = None if mapping.encoder is None else load_keybert(mapping.encoder, device=device)
     strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
     mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
-    mapper.prepare(texts)
-    found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
+    mapper.prepare(queries)
+    found = [mapper.map_text(text) for text in queries]
     rows: list[dict[str, Any]] = []
     for each in found:
         for role, side in (("required", each.mapped), ("excluded", each.excluded)):
@@ -69,7 +74,7 @@ def map(  # noqa: A001
                 rows.append({**cells, "why": reason} if why or format == "json" else cells)
     notes += [note for each in found for note in each.notes]
     if loaded is None:
-        notes.append("without an encoder no similar words are found; name a model with --encoder")
+        notes.append(WITHOUT_ENCODER)
     rules = {
         **mapper.describe(),
         "vocabulary": "used" if schema is None else "declared",
