@@ -136,6 +136,13 @@ CASES = [
         before="the values of the first were gone, exit 0",
     ),
     Case(
+        "results of other engines of Python are replaced",
+        "python: [rw.retrieve(lambda query, k, r=r: r, {'q': 'x'}, qrels={'q': {'d': 1}}, rounds=1)"
+        ".save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
+        shows=r"out holds results of other objects \(details\.parquet has other values\).*pass overwrite=True",
+        before="the values of the first were gone, or the second was refused for the time of the measurement itself, exit 0",
+    ),
+    Case(
         "a report goes when the same command gives the same results",
         "evaluate qrels a.run -m RR -o out\nreport out\nevaluate qrels a.run -m RR -o out",
         text_files(_FILES),

@@ -44,6 +44,9 @@ _OWN = re.compile(
 
 _PAGE = re.compile(r"[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js")
 _VALUES = ("per_query.parquet", "details.parquet")
+_TIMED = {"retrieve": ("per_query.parquet",)}
+"""By kind of result: the files of values that have times, which are never the same."""
+_NOT_SETTINGS = ("version", "measurement_itself")
 
 
 class _Earlier(NamedTuple):
@@ -196,12 +199,10 @@ def _refuse_other_objects(directory: Path, earlier: _Earlier, manifest: Mapping[
     before = earlier.result or {}
     inputs, rules = _digests(manifest), manifest.get("rules") or {}
     kind = manifest.get("protocol", "runs")
-    # A server's times are never the same.
-    is_known = (
-        {"judgments", *(rules.get("counts") or {})} <= inputs.keys() if kind == "runs" else bool(inputs) or kind == "retrieve"
-    )
+    is_known = {"judgments", *(rules.get("counts") or {})} <= inputs.keys() if kind == "runs" else bool(inputs)
     is_same = inputs == _digests(before) and rules.get("version") == (before.get("rules") or {}).get("version")
-    other = [name for name, digest in written.items() if name in _VALUES and earlier.files.get(name, digest) != digest]
+    values = set(_VALUES) - set(_TIMED.get(kind, ()))
+    other = [name for name, digest in written.items() if name in values and earlier.files.get(name, digest) != digest]
     if other and is_same and not is_known:
         what = f"{directory} holds results of other objects ({other[0]} has other values)"
         raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
@@ -231,7 +232,9 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     files = {f"input {name}": _place(each) for name, each in _inputs(manifest).items()}
     named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
     names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
-    settings = {name: str(each) for name, each in rules.items() if name != "version" and isinstance(each, str | int | float)}
+    settings = {
+        name: str(each) for name, each in rules.items() if name not in _NOT_SETTINGS and isinstance(each, str | int | float)
+    }
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
 
 
