@@ -98,6 +98,16 @@ def test_a_file_in_another_encoding_than_utf_8_is_named_with_the_figure(encoding
     assert "RR would be 1.0000 in place of 0.5000" in note
 
 
+def test_the_rows_of_a_stream_that_can_be_read_once_are_looked_at_again():
+    pa = pytest.importorskip("pyarrow")
+    columns = {"query": ["q1", "q1", "q2"], "item": ["A", "b", "c"], "score": [2.0, 1.0, 1.0]}
+    stream = pa.RecordBatchReader.from_batches((batch := pa.record_batch(columns)).schema, iter([batch]))
+
+    (note,) = notes_on_ids(rw.evaluate({"q1": {"a": 1}, "q2": {"c": 1}}, stream, "RR"))
+
+    assert "RR would be 1.0000 in place of 0.5000" in note
+
+
 def test_chunks_of_one_document_are_several_rows_of_it():
     qrels = {"q": {"doc": 1, "other": 1}}
     run = {"q": {"x": 4.0, "doc#c3": 3.0, "doc#c1": 2.0, "other": 1.0}}

@@ -80,7 +80,9 @@ def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
     is_written = user is not None and bool(user["password"]) and not _NAMED.fullmatch(user["password"])
     if is_written or re.match(USER_ALONE, text) or ("://" in text and re.search(HIDDEN_PARAMETER, text)):
         scheme = text.partition("://")[0]
-        raise BadUsage(f"{scheme}://…: the URL has a password or a token in it; name a variable of the environment, as in ${{PASSWORD}}.")
+        raise BadUsage(
+            f"{scheme}://…: the URL has a password or a token in it; name a variable of the environment, as in ${{PASSWORD}}."
+        )
 
 
 def _variable(name: str) -> str:

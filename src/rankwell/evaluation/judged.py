@@ -232,7 +232,7 @@ def name_runs(runs: Any) -> dict[str, Any]:
     A Parquet file whose column `run` names several is that many runs.
     """
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
-        return dict(runs)
+        return {name: _kept(run) for name, run in runs.items()}
     given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     listed = [run for each in given for run in (_places(each) if isinstance(each, (str, Path)) else [each])]
     names = [_stem(each) if isinstance(each, (str, Path)) else "run" for each in listed]
@@ -242,7 +242,16 @@ def name_runs(runs: Any) -> dict[str, Any]:
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
         raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
-    return dict(zip(names, listed, strict=True))
+    return dict(zip(names, map(_kept, listed), strict=True))
+
+
+def _kept(run: Any) -> Any:
+    """A run in a form that can be read again."""
+    if not hasattr(run, "__arrow_c_stream__"):
+        return run
+    from rankwell.io.dataframe import kept_rows
+
+    return kept_rows(run)
 
 
 _PARQUET = (".parquet", ".parq")

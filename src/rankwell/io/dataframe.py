@@ -86,11 +86,15 @@ def read_texts(frame: Any, request: Request) -> Texts:
     return Texts(dict(zip(names, texts, strict=True)), attributes)
 
 
-def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
-    """The frame as narwhals sees it, and the columns that matter."""
+def kept_rows(frame: Any) -> Any:
+    """The frame of the rows of anything that offers them, such as a stream of Arrow, which can be read only once."""
+    return _frame(frame)[0].to_native()
+
+
+def _frame(frame: Any) -> tuple[Any, list[str]]:
+    """A frame as narwhals sees it, and the names of its columns."""
     import narwhals as nw
 
-    what = f"{kind_of(frame)} cannot be read as a data frame"
     try:
         table: Any = nw.from_native(frame, pass_through=True)
         if isinstance(table, nw.LazyFrame):
@@ -99,10 +103,16 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
             # What only offers Arrow is taken by the first package that is there.
             backend: Any = next(filter(find_spec, ("pyarrow", "polars")), "pandas")
             table = nw.from_arrow(frame, backend=backend)
-        names = list(table.columns)
+        return table, list(table.columns)
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
         reason = " ".join(str(error).split())[:120]
-        raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
+        what = f"{kind_of(frame)} cannot be read as a data frame ({reason})"
+        raise BadInput(f"{what}; give one with columns for query, item and number, each of its own name.") from error
+
+
+def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
+    """The frame as narwhals sees it, and the columns that matter."""
+    table, names = _frame(frame)
     refuse_wide(len(names))
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:

@@ -145,7 +145,7 @@ def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
     if isinstance(thing, _Repeated):
         first, second = thing.places
         what = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
-        raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
+        raise DuplicateItem(f"{what}; keep one of them, or, of a run, say which to keep (first, best).")
 
 
 def _seen(thing: Any) -> str:

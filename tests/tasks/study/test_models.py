@@ -135,6 +135,12 @@ def test_a_parameter_that_cannot_be_sent_is_refused(study, given):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[given])
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "[1, NaN]"])
+def test_a_parameter_that_is_no_number_of_json_is_refused(study, number):
+    with pytest.raises(BadUsage, match="give a finite number"):
+        model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[f"top_p={number}"])
+
+
 def test_at_most_so_many_are_asked_and_the_next_run_goes_on(study, truth):
     with ScriptedServer(by_truth(truth)) as server:
         ask(study, server, at_most=5)
