@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
 from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
@@ -165,7 +166,9 @@ class _SceneText:
         """Gives what a rule says to its actor, to the ego vehicle or to the scene."""
         says, (start, end) = said.rule.says, self.span(said)
         if "part" in says:
-            parts = [self._side(said) if part == "side" else part for part in says["part"]]
+            side = self._side(said)
+            sides = {"side": side, "other-side": "right" if side == "left" else "left"}
+            parts = [sides.get(part, part) for part in says["part"]]
             actor = self._nearest(said, parts)
             if actor is not None:
                 actor.parts += [(part, said) for part in parts]
@@ -336,13 +339,13 @@ class _SceneText:
             return []
         of = list(parts.values())
         lane = "split" if "split" in parts else "next" if {"next", "left", "right", "both"} & parts.keys() else "own"
-        along = "-front" if "front" in parts else "-behind" if "behind" in parts else ""
+        ends = [f"-{end}" for end in ("front", "behind") if {end, "ends", "end"} & parts.keys()] or [""]
+        sides = [side for side in ("left", "right") if side in parts and "both" not in parts][:1] or ["left", "right"]
         if lane == "own":
-            return [((f"place{(along or '-front').replace('-', '.')}",), of)]
-        sides = [side for side in ("left", "right") if side in parts][:1]
-        if "both" in parts:
-            return [((f"place.{side}-{lane}{along}",), of) for side in ("left", "right")]
-        return [(tuple(f"place.{side}-{lane}{along}" for side in sides or ("left", "right")), of)]
+            names = [f"place.{end[1:] or 'front'}" for end in ends]
+        else:
+            names = [f"place.{side}-{lane}{end}" for side in sides for end in ends]
+        return [((name,), of) for name in names] if {"both", "ends"} & parts.keys() else [(tuple(names), of)]
 
 
 def _is(unit: _Unit, *tags: str) -> bool:
@@ -365,7 +368,12 @@ def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], word
     """The words of a text with nouns as one, without small words, with punctuation and conjunctions between clauses."""
     plain = words.plain
     starts = {start: (end, concept) for (start, end), concept in names.items()}
-    kept = [place for place, word in enumerate(plain) if word not in wording.small or any(a <= place < b for a, b in names)]
+    its, end = wording.classes["its"], wording.classes["end"]
+    kept = [
+        place
+        for place, (word, after) in enumerate(zip_longest(plain, plain[1:]))
+        if word not in wording.small or (word in its and after in end) or any(a <= place < b for a, b in names)
+    ]
     lemmas = [wording.lemma(plain[place]) for place in kept]
     found: list[_Unit] = []
     at, done = 0, 0
