@@ -54,7 +54,7 @@ _LATE_CUES, _PRESENT = _set("excluded absent"), _set("present visible there")
 """Words that negate what stands before them, and those that do so after `not`."""
 _ENDS = _set("but only with yet however though")
 _GOES_ON = _set("a an the any some and or nor")
-_HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|\n\"]")
+_HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|&+\n\"]")
 
 
 def stem(word: str) -> str:

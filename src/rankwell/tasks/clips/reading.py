@@ -4,16 +4,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import NamedTuple
 
+from rankwell.tasks.clips.annotations import singular
 from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
 from rankwell.tasks.clips.wording import Rule, Wording
 
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
-_PUNCTUATION = re.compile(r"[,;.!?:()/|\n\"–—]")
+_PUNCTUATION = re.compile(r"[,;.!?:()/|&+\n\"–—]")
 _LONGEST = 6
 """Words of a noun phrase of the wording."""
 
@@ -92,7 +92,7 @@ class _SceneText:
         self.found: list[Sense] = []
         self.known = [word in wording.small for word in words.plain]
         for place, unit in enumerate(self.units):
-            if unit.tag not in ("-", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
+            if unit.tag not in ("-", "-head", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
                 self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
         inside = [False] * len(words.plain)
         for start, end in [
@@ -109,8 +109,10 @@ class _SceneText:
 
     def read(self) -> Understood:
         """Everything that is said, in the order of the text."""
+        empty = [each for each in self.said if each.rule.says.get("drop") == "names"]
+        dropped = {unit[:2] for each in empty for unit in self.units[each.first : each.last + 1]}
         for unit in self.units:
-            if unit.tag.startswith("scene.") and (unit.start, unit.end) not in self.names:
+            if unit.tag.startswith("scene.") and (unit.start, unit.end) not in {*self.names, *dropped}:
                 self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}")
         void = [each for each in self.said if self._is_void(each)]
         if void:
@@ -124,7 +126,7 @@ class _SceneText:
             unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
         }
         senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
-        return Understood(senses, self.names - ruled, tuple(self.known), tuple(self.negated), plain)
+        return Understood(senses, self.names - ruled - dropped, tuple(self.known), tuple(self.negated), plain)
 
     def _add(self, concepts: tuple[str, ...], start: int, end: int, why: str, *, negated: bool | None = None) -> None:
         several = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
@@ -256,7 +258,7 @@ class _SceneText:
         if any(unit.word == "by" for unit in between):
             return len(between) <= 3
         gap = self.words.plain[self.units[said.last].end : self.units[place].start]
-        bare = all(unit.tag == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
+        bare = all(unit.tag[0] == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
         participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
         return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
 
@@ -368,13 +370,17 @@ def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], word
     """The words of a text with nouns as one, without small words, with punctuation and conjunctions between clauses."""
     plain = words.plain
     starts = {start: (end, concept) for (start, end), concept in names.items()}
-    its, end = wording.classes["its"], wording.classes["end"]
+    before, after = ("", *plain), (*plain[1:], "")
     kept = [
         place
-        for place, (word, after) in enumerate(zip_longest(plain, plain[1:]))
-        if word not in wording.small or (word in its and after in end) or any(a <= place < b for a, b in names)
+        for place, word in enumerate(plain)
+        if word not in wording.small
+        or (word in wording.classes["its"] and after[place] in wording.classes["end"])
+        or any(a <= place < b for a, b in names)
     ]
-    lemmas = [wording.lemma(plain[place]) for place in kept]
+    side = {*wording.small, *wording.classes["preposition"], "our", "my"}
+    left = [word == "left" and after[place] in DETERMINERS and before[place] not in side for place, word in enumerate(plain)]
+    lemmas = ["leave" if left[place] else wording.lemma(plain[place]) for place in kept]
     found: list[_Unit] = []
     at, done = 0, 0
     while at < len(kept):
@@ -391,10 +397,21 @@ def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], word
             at, done = at + size, end
             continue
         if not tag:
-            tag = "and" if plain[first] in wording.classes["break"] else "-"
+            heads = bool(found) and found[-1].end == first and _heads(found[-1], lemmas[at], words, wording)
+            tag = "and" if plain[first] in wording.classes["break"] else "-head" if heads else "-"
         found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), tag))
         at, done = at + size, end
     return found
+
+
+def _heads(before: _Unit, lemma: str, words: ClauseWords, wording: Wording) -> bool:
+    """Whether an unknown word after a noun is the head of a compound, neither a verb nor an adverb."""
+    word, noun = words.plain[before.end], words.plain[before.end - 1]
+    ended = word.endswith(("ing", "ed", "ly", "ble", "ful")) or (_is(before, "actor") and word.endswith("s"))
+    unknown = (
+        words.content[before.end] and not words.cues[before.end] and lemma not in wording.known and word.isalpha() and not ended
+    )
+    return unknown and _is(before, "actor", "scene") and singular(noun) == noun and not words.gaps[before.end].strip(" -")
 
 
 def _longest(words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording) -> tuple[int, str]:
@@ -403,10 +420,8 @@ def _longest(words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at:
         places = kept[at : at + size]
         if any(_PUNCTUATION.search(words.gaps[place]) for place in range(places[0] + 1, places[-1] + 1)):
             continue
-        tag = wording.words.get(tuple(lemmas[at : at + size])) or wording.words.get(
-            (f"={words.plain[places[0]]}", *map(words.plain.__getitem__, places[1:]))
-        )
-        after = lemmas[at + size] if at + size < len(lemmas) else ""
-        if tag and after not in wording.unless.get(tuple(lemmas[at : at + size]), ()):
-            return size, tag
+        near = {*lemmas[at + size : at + size + 1], *(f"<{word}" for word in words.plain[max(0, places[0] - 1) : places[0]])}
+        for key in (tuple(lemmas[at : at + size]), (f"={words.plain[places[0]]}", *(words.plain[each] for each in places[1:]))):
+            if key in wording.words and not near & wording.unless.get(key, frozenset()):
+                return size, wording.words[key]
     return 1, ""
