@@ -305,7 +305,7 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
                 found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage, why) for entry in name.entries]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
     return _TextMatch(
-        words, tuple(found), (), used, tuple(words.negated(taken)), (False,) * len(used), tuple(dict.fromkeys(ambiguous))
+        words, tuple(found), (), used, tuple(words.negated([-each for each in taken])), (False,) * len(used), tuple(dict.fromkeys(ambiguous))
     )
 
 
@@ -369,7 +369,8 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     said = np.cumsum([0, *words.content])
     gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
-    every = [*match.named, *(spans[position] for position in chosen)]
+    opened = words.negated([0] * len(words.plain), opened=True)
+    every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
     mapped, excluded = (
         _rows(
             [each for each in every if (each.negated or (each.stage != "rule" and match.negated[each.start])) is side],

@@ -90,17 +90,16 @@ class _SceneText:
         }
         self.nameless = _Actor(None)
         self.found: list[Sense] = []
+        self.freed: set[tuple[int, int]] = set()
         self.known = [word in wording.small for word in words.plain]
         for place, unit in enumerate(self.units):
             if unit.tag not in ("-", "-head", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
                 self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
-        inside = [False] * len(words.plain)
-        for start, end in [
-            *self.names,
-            *(self.span(each) for each in self.said),
-            *((u.start, u.end) for u in self.units if "." in u.tag),
-        ]:
-            inside[start:end] = [True] * (end - start)
+        inside = [0] * len(words.plain)
+        verbs = [self.span(each) for each in self.said if each.rule.says.keys() != {"say"}]
+        nouns = [*self.names, *((unit.start, unit.end) for unit in self.units if "." in unit.tag)]
+        for number, (start, end) in enumerate([*verbs, *nouns]):
+            inside[start:end] = [number + 1 if number < len(verbs) else -number - 1] * (end - start)
         self.negated = words.negated(inside)
 
     def span(self, said: _Said) -> tuple[int, int]:
@@ -126,7 +125,7 @@ class _SceneText:
             unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
         }
         senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
-        return Understood(senses, self.names - ruled - dropped, tuple(self.known), tuple(self.negated), plain)
+        return Understood(senses, self.names - ruled - dropped - self.freed, tuple(self.known), tuple(self.negated), plain)
 
     def _add(self, concepts: tuple[str, ...], start: int, end: int, why: str, *, negated: bool | None = None) -> None:
         several = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
@@ -145,7 +144,8 @@ class _SceneText:
         for order, rule in enumerate(self.wording.rules):
             for match in rule.pattern.finditer(line) if id(rule) not in void else ():
                 first, last = (bisect_right(places, at) - 1 for at in (match.start("core"), match.end("core") - 1))
-                if last >= first:
+                ended = bool(rule.says.get("drop")) and {"a", "an", "the"} & {*self.words.plain[self.units[last].end :][:1]}
+                if last >= first and not ended:
                     found.append((first - last, order, _Said(rule, first, last)))
         kept: list[_Said] = []
         for _, _, each in sorted(found, key=lambda each: each[:2]):
@@ -228,7 +228,7 @@ class _SceneText:
         direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
         if after and self._is_agent(said, after[0], direct=direct):
             return self._noun(after[0])
-        if nearest is not None and direct and (nearest in self.actors or self._is_subject(nearest)):
+        if nearest is not None and direct and ((nearest in self.actors and not self._without(nearest)) or self._is_subject(nearest)):
             return self._noun(nearest)
         if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
@@ -261,6 +261,9 @@ class _SceneText:
         bare = all(unit.tag[0] == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
         participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
         return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
+
+    def _without(self, place: int) -> bool:
+        return place > 0 and self.units[place - 1].word == "without"
 
     def _links(self, unit: _Unit) -> bool:
         return bool({unit.lemma, unit.word} & self.wording.classes["linking"]) or unit.word.endswith("ly")
@@ -297,35 +300,68 @@ class _SceneText:
         return unit.tag == "actor.nobody" or any(self.negated[unit.start : unit.end])
 
     def _close(self, actor: _Actor) -> None:
-        """Adds the kind, the behaviour and the position of an actor; of one that must not be there, what it is."""
+        """Adds the kind, the behaviour and the position of an actor; of one that must not be there, what is negated of it.
+
+        That is what it does, unless it has a position; else it is what the actor is, with its position.
+        """
         unit = None if actor.unit is None else self.units[actor.unit]
         none = unit is not None and self._is_negated(unit)
-        kind = unit is not None and (unit.start, unit.end) not in self.names and unit.tag not in ("actor.someone", "actor.nobody")
-        street = any("scene" in said.rule.says for _, said in actor.does)
-        if unit is not None and kind and not (none and street):
-            self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
-        if none and (kind or street or (unit is not None and (unit.start, unit.end) in self.names)):
-            return
-        place = self._position(actor)
-        if unit is not None and unit.tag == "actor.nobody" and not actor.does and not place:
-            if unit.word not in ("nothing", "none"):
-                self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
-            return
-        oncoming = any(does == "do.oncoming" for does, _ in actor.does)
-        into = "do.turn-across" if oncoming else "do.enter"
-        actor.does = [(into if does == "do.turn-in" else does, said) for does, said in actor.does]
-        ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
-        actor.does = [("do.same" if does == "do.move" and ours else does, said) for does, said in actor.does]
-        for concept in _BEHAVIOURS:
-            saying = next((said for does, said in actor.does if does == concept), None)
-            if saying is not None:
-                start, end = self.span(saying)
-                self._add((concept,), start, end, f"rule: {saying.rule.text}", negated=True if none else None)
-                break
+        denied = [] if none else [each for each in actor.does if each[0] in _BEHAVIOURS and self._has_negated(each[1])]
+        for concept, said in denied:
+            self._add((concept,), *self.span(said), f"rule: {said.rule.text}")
+        actor.does = [each for each in actor.does if each not in denied]
+        does, place = self._behaviour(actor), self._position(actor)
+        holds = does is not None and actor.unit is not None and self._holds(does[1], actor.unit)
+        if unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
+            if none and not place and not holds and (does is not None or self._has_named_behaviour(actor)):
+                self.freed.add((unit.start, unit.end))
+            elif (unit.start, unit.end) not in self.names:
+                self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
+            if none and place:
+                return
+        elif none and place:
+            does = None
+        elif unit is not None and unit.tag == "actor.nobody" and not actor.does and unit.word not in ("nothing", "none"):
+            self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
+        none = none and not holds
+        if does is not None and not (none and "scene" in does[1].rule.says):
+            concepts, said = does
+            concepts = tuple(said.rule.says["none"]) if none and "none" in said.rule.says else concepts
+            self._add(concepts, *self.span(said), f"rule: {said.rule.text}", negated=True if none else None)
         for concepts, parts in place:
             start, end = self.span(parts[0])
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
             self._add(concepts, start, end, why, negated=True if none else None)
+
+    def _holds(self, said: _Said, place: int) -> bool:
+        """Whether what is said before a negated actor holds all the same: overtaken, not by a car."""
+        by = any(unit.word == "by" and not self._is_negated(unit) for unit in self.units[said.last + 1 : place])
+        return said.last < place and not by and not self._has_negated(said)
+
+    def _has_negated(self, said: _Said) -> bool:
+        return any(self.negated[slice(*self.span(said))])
+
+    def _has_named_behaviour(self, actor: _Actor) -> bool:
+        """Whether the clause of an actor has the label of a behaviour, as in `no stationary cars`."""
+        places = [place for place, unit in enumerate(self.units) if _is(unit, "do") and (unit.start, unit.end) in self.names]
+        return actor.unit is not None and any(self.clause[place] == self.clause[actor.unit] for place in places)
+
+    def _behaviour(self, actor: _Actor) -> tuple[tuple[str, ...], _Said] | None:
+        """The first behaviour that is said of an actor, with others where `or` stands between them; and the rule."""
+        oncoming = any(does == "do.oncoming" for does, _ in actor.does)
+        ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
+        meant = {"do.turn-in": "do.turn-across" if oncoming else "do.enter", "do.move": "do.same" if ours else "do.move"}
+        saying = {meant.get(does, does): said for does, said in reversed(actor.does)}
+        found = [concept for concept in _BEHAVIOURS if concept in saying]
+        if not found:
+            return None
+        first = saying[found[0]]
+        either = [each for each in found if self._or_between(first, saying[each])]
+        return (found[0], *either), first
+
+    def _or_between(self, one: _Said, other: _Said) -> bool:
+        low, high = sorted((one, other), key=lambda each: each.first)
+        return any(unit.word == "or" for unit in self.units[low.last + 1 : high.first])
 
     def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
         """The position that the parts make together: side, lane, and ahead or behind; with the parts."""
