@@ -15,6 +15,7 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.alternatives import Place, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
@@ -222,9 +223,9 @@ class KeywordMapper:
         taken, ambiguous = list(map(max, reading.known, match.taken)), list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
             meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
-            if len(concepts) == 1:
+            if len(concepts) == 1 or negated:
                 named += [_Candidate(start, end, entry, 1.0, None, None, "rule", why, negated) for entry in meant]
-            elif len(meant) > 1 and not negated and not set(meant) & {each.entry for each in named}:
+            elif len(meant) > 1 and not set(meant) & {each.entry for each in named}:
                 ambiguous.append(
                     Ambiguity(match.words.written(start, end), tuple(self.vocabulary.entries[each] for each in meant))
                 )
@@ -297,15 +298,22 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
             ):
                 continue
             taken[start : start + size] = [True] * size
-            if name.stage == "exact" and len(name.entries) > 1:
-                meant = tuple(vocabulary.entries[entry] for entry in name.entries)
+            meant = tuple(vocabulary.entries[entry] for entry in name.entries)
+            # An alias of several groups stands for a keyword of each.
+            if len(meant) > (1 if name.stage == "exact" else len({group for group, _ in meant})):
                 ambiguous.append(Ambiguity(words.written(start, start + size), meant))
             else:
                 why = "a label" if name.stage == "exact" else "an alias"
                 found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage, why) for entry in name.entries]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
     return _TextMatch(
-        words, tuple(found), (), used, tuple(words.negated([-each for each in taken])), (False,) * len(used), tuple(dict.fromkeys(ambiguous))
+        words,
+        tuple(found),
+        (),
+        used,
+        tuple(words.negated([-each for each in taken])),
+        (False,) * len(used),
+        tuple(dict.fromkeys(ambiguous)),
     )
 
 
@@ -371,15 +379,17 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
     opened = words.negated([0] * len(words.plain), opened=True)
     every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
-    mapped, excluded = (
-        _rows(
-            [each for each in every if (each.negated or (each.stage != "rule" and match.negated[each.start])) is side],
-            words,
-            vocabulary,
-        )
-        for side in (False, True)
-    )
-    return MappedText(words.text, mapped, excluded, _left(match, every), match.ambiguous)
+    required = [each for each in every if not (each.negated or (each.stage != "rule" and match.negated[each.start]))]
+    excluded = [each for each in every if each not in required]
+    places = [Place(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
+    ambiguous, open_places = list(match.ambiguous), set[int]()
+    for joined in alternatives(words, places):
+        meant = tuple(dict.fromkeys(vocabulary.entries[places[each].entry] for each in joined))
+        ambiguous.append(Ambiguity(words.written(places[joined[0]].start, max(places[each].end for each in joined)), meant))
+        open_places.update(joined)
+    required = [each for place, each in enumerate(required) if place not in open_places]
+    mapped, negated = (_rows(each, words, vocabulary) for each in (required, excluded))
+    return MappedText(words.text, mapped, negated, _left(match, every), tuple(dict.fromkeys(ambiguous)))
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:

@@ -48,7 +48,12 @@ _CUES = _set(
 _NOT = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|ai)n'?t")
 _ORDERS = _set("ignore ignoring avoid avoiding omit omitting skip skipping")
 """They negate as an order alone: a driver may ignore a cyclist."""
-_OPEN = (*(("with", word, "without") for word in ("or", "and")), ("with", "without"), ("whether", "or", "not"), ("regardless", "of"))
+_OPEN = (
+    *(("with", word, "without") for word in ("or", "and")),
+    ("with", "without"),
+    ("whether", "or", "not"),
+    ("regardless", "of"),
+)
 """What follows is neither required nor negated."""
 _LIGHT = _set("think believe see seeing notice spot know sign trace hint evidence one single")
 """Words after a cue that are not what it negates: no sign of pedestrians."""
@@ -116,6 +121,10 @@ class ClauseWords:
         """Whether a content word at a place goes on with the phrase of the word before."""
         return place < len(self.plain) and self.content[place] and self.joined[place]
 
+    def ends_at(self, place: int) -> bool:
+        """Whether a sentence or clause ends before a word, more than a comma would end it."""
+        return bool(_HARD.search(self.gaps[place]))
+
     @cached_property
     def gaps(self) -> tuple[str, ...]:
         """The characters between each word and the word before it."""
@@ -131,7 +140,7 @@ class ClauseWords:
                 found[place] = found[place + 1] = 2
             elif found[place] and pair[1] == "only":
                 found[place] = 0
-            elif (pair[0] in _ORDERS and (not place or _SOFT.search(self.gaps[place]))) or (
+            elif (pair[0] in _ORDERS and (not place or _SOFT.search(self.gaps[place]) or self.plain[place - 1] == "please")) or (
                 stem(pair[0]) == "stop" and pair[1] in _WEATHER
             ):
                 found[place] = 1
@@ -177,7 +186,7 @@ class ClauseWords:
                 continue
             if cues[place] and not taken[place]:
                 # Not without: two negations are none.
-                inside = opened or not (inside and not said and cue == place - 1 and word in ("without", "lacking"))
+                inside = opened or not (inside and not said and cue == place - 1 and word in ("without", "excluding"))
                 said, cue = False, place
                 continue
             inside = inside and not self._ends(place, cue, taken, said=said)
@@ -197,9 +206,10 @@ class ClauseWords:
         if word in _ANEW:
             one = self.cues[cue] == 2 and self.content[place - 1] and not before.endswith("ing")
             return one or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
-        # Who does not look crosses: the negation is that of the relative clause.
-        relative = {"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]}
-        return bool(relative) and taken[place] > 0 and not goes_on and self.content[place - 1]
+        # Who does not look crosses, a car without lights overtakes: the verb is that of the sentence.
+        relative = bool({"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]}) and before not in DETERMINERS
+        verb = taken[place] > 0 and not goes_on
+        return verb and (relative or (self.plain[cue] == "without" and word.endswith("s")))
 
     def _negate_before(self, place: int, found: list[bool]) -> None:
         """Negates the words before a late cue, back to the beginning of their clause."""
@@ -213,14 +223,14 @@ class ClauseWords:
     def _breaks(self, place: int) -> bool:
         """Whether punctuation before a word ends the clause."""
         gap = self.gaps[place]
-        if _HARD.search(gap):
+        if self.ends_at(place):
             return True
         if "," not in gap:
             return False
         for later in range(place, len(self.plain)):
             if self.plain[later] in ("or", "nor"):
                 return False
-            if self.plain[later] in _ENDS or self.cues[later] or _HARD.search(self.gaps[later]):
+            if self.plain[later] in _ENDS or self.cues[later] or self.ends_at(later):
                 return True
         return True
 

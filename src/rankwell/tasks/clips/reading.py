@@ -111,7 +111,7 @@ class _SceneText:
         empty = [each for each in self.said if each.rule.says.get("drop") == "names"]
         dropped = {unit[:2] for each in empty for unit in self.units[each.first : each.last + 1]}
         for unit in self.units:
-            if unit.tag.startswith("scene.") and (unit.start, unit.end) not in {*self.names, *dropped}:
+            if unit.tag.startswith(("scene.", "place.")) and (unit.start, unit.end) not in {*self.names, *dropped}:
                 self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}")
         void = [each for each in self.said if self._is_void(each)]
         if void:
@@ -228,7 +228,11 @@ class _SceneText:
         direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
         if after and self._is_agent(said, after[0], direct=direct):
             return self._noun(after[0])
-        if nearest is not None and direct and ((nearest in self.actors and not self._without(nearest)) or self._is_subject(nearest)):
+        if (
+            nearest is not None
+            and direct
+            and ((nearest in self.actors and not self._without(nearest)) or self._is_subject(nearest))
+        ):
             return self._noun(nearest)
         if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
@@ -307,27 +311,28 @@ class _SceneText:
         unit = None if actor.unit is None else self.units[actor.unit]
         none = unit is not None and self._is_negated(unit)
         denied = [] if none else [each for each in actor.does if each[0] in _BEHAVIOURS and self._has_negated(each[1])]
-        for concept, said in denied:
-            self._add((concept,), *self.span(said), f"rule: {said.rule.text}")
         actor.does = [each for each in actor.does if each not in denied]
-        does, place = self._behaviour(actor), self._position(actor)
-        holds = does is not None and actor.unit is not None and self._holds(does[1], actor.unit)
+        does, place = self._behaviours(actor), self._position(actor)
+        holds = bool(does) and actor.unit is not None and self._holds(does[0][1], actor.unit)
         if unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
-            if none and not place and not holds and (does is not None or self._has_named_behaviour(actor)):
+            if none and not place and not holds and (does or self._has_named_behaviour(actor)):
                 self.freed.add((unit.start, unit.end))
             elif (unit.start, unit.end) not in self.names:
                 self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
             if none and place:
                 return
         elif none and place:
-            does = None
+            does = []
         elif unit is not None and unit.tag == "actor.nobody" and not actor.does and unit.word not in ("nothing", "none"):
             self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
         none = none and not holds
-        if does is not None and not (none and "scene" in does[1].rule.says):
-            concepts, said = does
-            concepts = tuple(said.rule.says["none"]) if none and "none" in said.rule.says else concepts
-            self._add(concepts, *self.span(said), f"rule: {said.rule.text}", negated=True if none else None)
+        for concept, said in [*denied, *does]:
+            if not none:
+                self._add((concept,), *self.span(said), f"rule: {said.rule.text}")
+            elif "scene" not in said.rule.says:
+                self._add(
+                    tuple(said.rule.says.get("none", (concept,))), *self.span(said), f"rule: {said.rule.text}", negated=True
+                )
         for concepts, parts in place:
             start, end = self.span(parts[0])
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
@@ -346,18 +351,14 @@ class _SceneText:
         places = [place for place, unit in enumerate(self.units) if _is(unit, "do") and (unit.start, unit.end) in self.names]
         return actor.unit is not None and any(self.clause[place] == self.clause[actor.unit] for place in places)
 
-    def _behaviour(self, actor: _Actor) -> tuple[tuple[str, ...], _Said] | None:
-        """The first behaviour that is said of an actor, with others where `or` stands between them; and the rule."""
+    def _behaviours(self, actor: _Actor) -> list[tuple[str, _Said]]:
+        """The first behaviour that is said of an actor, with others where `or` stands between them."""
         oncoming = any(does == "do.oncoming" for does, _ in actor.does)
         ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
         meant = {"do.turn-in": "do.turn-across" if oncoming else "do.enter", "do.move": "do.same" if ours else "do.move"}
         saying = {meant.get(does, does): said for does, said in reversed(actor.does)}
-        found = [concept for concept in _BEHAVIOURS if concept in saying]
-        if not found:
-            return None
-        first = saying[found[0]]
-        either = [each for each in found if self._or_between(first, saying[each])]
-        return (found[0], *either), first
+        found = [(concept, saying[concept]) for concept in _BEHAVIOURS if concept in saying]
+        return [each for each in found if each is found[0] or self._or_between(found[0][1], each[1])]
 
     def _or_between(self, one: _Said, other: _Said) -> bool:
         low, high = sorted((one, other), key=lambda each: each.first)

@@ -62,7 +62,9 @@ def load_wording() -> Wording:
     for name, concept in raw["concept"].items():
         for label in concept["labels"]:
             labels.setdefault(empty.lemmas(label), []).append(name)
-        for text in filter(str.strip, concept.get("words", "").split(",")):
+        # A position by its name is that position, whether the vocabulary has it or not.
+        own = concept["labels"][:1] if name.startswith("place.") else concept.get("words", "").split(",")
+        for text in filter(str.strip, own):
             words.setdefault(_key(text, empty), name)
     classes = {name: _split(text) for name, text in raw["class"].items()}
     rules = tuple(
