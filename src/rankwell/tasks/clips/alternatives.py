@@ -27,13 +27,13 @@ def alternatives(words: ClauseWords, places: Sequence[Place]) -> list[list[int]]
         for group in {places[each].group for each in after}:
             right = next(each for each in after if places[each].group == group)
             own = [each for each in before if places[each].group == group]
-            if not own or places[own[-1]].entry == places[right].entry:
+            if not own:
                 continue
             joined = {right, own.pop()}
             while own and _listed(words, places[own[-1]].end, min(places[each].start for each in joined)):
                 joined.add(own.pop())
             found = [*(each for each in found if not each & joined), joined.union(*(each for each in found if each & joined))]
-    return [sorted(each, key=order.index) for each in found]
+    return [sorted(each, key=order.index) for each in found if len({places[place].entry for place in each}) > 1]
 
 
 def _joints(words: ClauseWords) -> Iterator[tuple[int, int, int, int]]:

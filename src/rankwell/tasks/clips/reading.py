@@ -13,6 +13,7 @@ from rankwell.tasks.clips.wording import Rule, Wording
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
+_OPPOSITE = {"front": "behind", "behind": "front", "left": "right", "right": "left"}
 _PUNCTUATION = re.compile(r"[,;.!?:()/|&+\n\"–—]")
 _LONGEST = 6
 """Words of a noun phrase of the wording."""
@@ -358,33 +359,37 @@ class _SceneText:
         meant = {"do.turn-in": "do.turn-across" if oncoming else "do.enter", "do.move": "do.same" if ours else "do.move"}
         saying = {meant.get(does, does): said for does, said in reversed(actor.does)}
         found = [(concept, saying[concept]) for concept in _BEHAVIOURS if concept in saying]
-        return [each for each in found if each is found[0] or self._or_between(found[0][1], each[1])]
-
-    def _or_between(self, one: _Said, other: _Said) -> bool:
-        low, high = sorted((one, other), key=lambda each: each.first)
-        return any(unit.word == "or" for unit in self.units[low.last + 1 : high.first])
+        return [each for each in found if each is found[0] or "or" in self._joint(found[0][1], each[1]).split()]
 
     def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
         """The position that the parts make together: side, lane, and ahead or behind; with the parts."""
         started = min((said.first for does, said in actor.does if does in (*_MANOEUVRES, "do.turn-in")), default=None)
         parts: dict[str, _Said] = {}
+        joints: set[str] = set()
         for part, said in actor.parts:
             if part in ("front", "own") and started is not None and said.first > started:
                 continue
-            if part in ("front", "behind") and {"front", "behind"} & parts.keys():
-                continue
-            parts.setdefault("front" if part == "front-object" else part, said)
+            part = "front" if part == "front-object" else part
+            other = parts.get(_OPPOSITE.get(part, ""))
+            joint = "" if other is None else self._joint(other, said)
+            joints.add(joint)
+            if other is None or joint in ("and", "or"):
+                parts.setdefault(part, said)
         if not parts:
             return []
         of = list(parts.values())
-        lane = "split" if "split" in parts else "next" if {"next", "left", "right", "both"} & parts.keys() else "own"
-        ends = [f"-{end}" for end in ("front", "behind") if {end, "ends", "end"} & parts.keys()] or [""]
-        sides = [side for side in ("left", "right") if side in parts and "both" not in parts][:1] or ["left", "right"]
+        sides = [side for side in ("left", "right") if {side, "both"} & parts.keys()]
+        ends = [f"-{end}" for end in ("front", "behind") if end in parts] or [""]
+        lane = "split" if "split" in parts else "next" if "next" in parts or sides else "own"
+        names = [f"place.{side}-{lane}{end}" for side in sides or ("left", "right") for end in ends]
         if lane == "own":
             names = [f"place.{end[1:] or 'front'}" for end in ends]
-        else:
-            names = [f"place.{side}-{lane}{end}" for side in sides for end in ends]
-        return [((name,), of) for name in names] if {"both", "ends"} & parts.keys() else [(tuple(names), of)]
+        return [((name,), of) for name in names] if "both" in parts or "and" in joints else [(tuple(names), of)]
+
+    def _joint(self, one: _Said, other: _Said) -> str:
+        """What stands between two rules, in either order."""
+        low, high = sorted((one, other), key=lambda each: each.first)
+        return " ".join(unit.word for unit in self.units[low.last + 1 : high.first])
 
 
 def _is(unit: _Unit, *tags: str) -> bool:
