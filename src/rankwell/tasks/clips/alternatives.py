@@ -8,8 +8,8 @@ from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
 _ENDS = ("and", "but", "nor", "or")
 
 
-class Place(NamedTuple):
-    """Where a text has a keyword, end exclusive, with the group of the keyword."""
+class KeywordSpan(NamedTuple):
+    """Words of a text that mean a keyword, end exclusive, with its group and entry."""
 
     start: int
     end: int
@@ -17,23 +17,23 @@ class Place(NamedTuple):
     entry: int
 
 
-def alternatives(words: ClauseWords, places: Sequence[Place]) -> list[list[int]]:
-    """The positions of the places that are alternatives to one another, in the order of the text."""
+def alternatives(words: ClauseWords, spans: Sequence[KeywordSpan]) -> list[list[int]]:
+    """The positions of spans that are alternatives to one another, in the order of the text."""
     found: list[set[int]] = []
-    order = sorted(range(len(places)), key=lambda each: places[each])
+    order = sorted(range(len(spans)), key=lambda each: spans[each])
     for low, end, start, high in _joints(words):
-        before = [each for each in order if low <= places[each].start and places[each].end <= end]
-        after = [each for each in order if start <= places[each].start and places[each].end <= high]
-        for group in {places[each].group for each in after}:
-            right = next(each for each in after if places[each].group == group)
-            own = [each for each in before if places[each].group == group]
+        before = [each for each in order if low <= spans[each].start and spans[each].end <= end]
+        after = [each for each in order if start <= spans[each].start and spans[each].end <= high]
+        for group in dict.fromkeys(spans[each].group for each in after):
+            right = next(each for each in after if spans[each].group == group)
+            own = [each for each in before if spans[each].group == group]
             if not own:
                 continue
             joined = {right, own.pop()}
-            while own and _listed(words, places[own[-1]].end, min(places[each].start for each in joined)):
+            while own and _listed(words, spans[own[-1]].end, min(spans[each].start for each in joined)):
                 joined.add(own.pop())
             found = [*(each for each in found if not each & joined), joined.union(*(each for each in found if each & joined))]
-    return [sorted(each, key=order.index) for each in found if len({places[place].entry for place in each}) > 1]
+    return [sorted(each, key=order.index) for each in found if len({spans[position].entry for position in each}) > 1]
 
 
 def _joints(words: ClauseWords) -> Iterator[tuple[int, int, int, int]]:
@@ -50,6 +50,6 @@ def _joints(words: ClauseWords) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _listed(words: ClauseWords, end: int, start: int) -> bool:
-    """Whether a comma and articles alone stand between two places."""
+    """Whether a comma and articles alone stand between two spans."""
     between = words.plain[end:start]
     return end <= start and set(between) <= DETERMINERS and any("," in gap for gap in words.gaps[end : start + 1])

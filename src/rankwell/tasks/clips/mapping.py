@@ -15,7 +15,7 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.alternatives import Place, alternatives
+from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
@@ -381,7 +381,7 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
     required = [each for each in every if not (each.negated or (each.stage != "rule" and match.negated[each.start]))]
     excluded = [each for each in every if each not in required]
-    places = [Place(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
+    places = [KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
     ambiguous, open_places = list(match.ambiguous), set[int]()
     for joined in alternatives(words, places):
         meant = tuple(dict.fromkeys(vocabulary.entries[places[each].entry] for each in joined))

@@ -42,8 +42,8 @@ DETERMINERS = _set("a an the this that these those some any all every each both"
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 _CONJUNCTIONS = _set("and or nor but plus while then with")
 _CUES = _set(
-    "no not cannot without except excepting excluding exclude excludes excluded never none neither nor non minus lacking sans zero 0 "
-    "hardly unable absent"
+    "no not cannot without except excepting excluding exclude excludes excluded never none neither nor non minus lacking sans "
+    "zero 0 hardly unable absent"
 )
 _NOT = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|ai)n'?t")
 _ORDERS = _set("ignore ignoring avoid avoiding omit omitting skip skipping")
@@ -54,7 +54,7 @@ _OPEN = (
     ("whether", "or", "not"),
     ("regardless", "of"),
 )
-"""What follows is neither required nor negated."""
+"""The phrase after them is neither required nor negated."""
 _LIGHT = _set("think believe see seeing notice spot know sign trace hint evidence one single")
 """Words after a cue that are not what it negates: no sign of pedestrians."""
 _BEGINS = _set("ahead behind beside near before after beyond between among past alongside opposite inside outside during")
@@ -208,8 +208,9 @@ class ClauseWords:
             return one or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
         # Who does not look crosses, a car without lights overtakes: the verb is that of the sentence.
         relative = bool({"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]}) and before not in DETERMINERS
+        lacking = self.plain[cue] == "without" or self.plain[max(0, cue - 1) : cue + 1] == ("with", "no")
         verb = taken[place] > 0 and not goes_on
-        return verb and (relative or (self.plain[cue] == "without" and word.endswith("s")))
+        return verb and (relative or (lacking and word.endswith("s")))
 
     def _negate_before(self, place: int, found: list[bool]) -> None:
         """Negates the words before a late cue, back to the beginning of their clause."""

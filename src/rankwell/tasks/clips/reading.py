@@ -1,12 +1,11 @@
 """The meaning of a text on a driving scene: nouns, then rules over them, then for each actor its kind, behaviour and position."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rankwell.tasks.clips.annotations import singular
+from rankwell.tasks.clips.nouns import Unit, find_units, is_a
 from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
 from rankwell.tasks.clips.wording import Rule, Wording
 
@@ -14,9 +13,6 @@ _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
 _OPPOSITE = {"front": "behind", "behind": "front", "left": "right", "right": "left"}
-_PUNCTUATION = re.compile(r"[,;.!?:()/|&+\n\"–—]")
-_LONGEST = 6
-"""Words of a noun phrase of the wording."""
 
 
 class Sense(NamedTuple):
@@ -37,16 +33,6 @@ class Understood(NamedTuple):
     known: tuple[bool, ...]
     negated: tuple[bool, ...]
     plain: tuple[bool, ...]
-
-
-class _Unit(NamedTuple):
-    """A word or noun phrase: its words, end exclusive, its lemma, its first word as written and its concept, `-` for none."""
-
-    start: int
-    end: int
-    lemma: str
-    word: str
-    tag: str
 
 
 class _Said(NamedTuple):
@@ -76,7 +62,7 @@ class _SceneText:
 
     def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> None:
         self.words, self.wording = words, wording
-        self.units = _units(words, names, wording)
+        self.units = find_units(words, names, wording)
         self.names = frozenset((unit.start, unit.end) for unit in self.units) & names.keys()
         self.clause = list(_clauses(self.units))
         self.said = self._matches()
@@ -84,10 +70,11 @@ class _SceneText:
         self.actors = {
             place: _Actor(place)
             for place, unit in enumerate(self.units)
-            if _is(unit, "actor") and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
+            if is_a(unit, "actor")
+            and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
         }
         self.nouns = {
-            place for place, unit in enumerate(self.units) if place in self.actors or _is(unit, "ego.self", "ego.object")
+            place for place, unit in enumerate(self.units) if place in self.actors or is_a(unit, "ego.self", "ego.object")
         }
         self.nameless = _Actor(None)
         self.found: list[Sense] = []
@@ -97,7 +84,7 @@ class _SceneText:
             if unit.tag not in ("-", "-head", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
                 self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
         inside = [0] * len(words.plain)
-        verbs = [self.span(each) for each in self.said if each.rule.says.keys() != {"say"}]
+        verbs = [self.span(each) for each in self.said if len(each.rule.says) > 1]
         nouns = [*self.names, *((unit.start, unit.end) for unit in self.units if "." in unit.tag)]
         for number, (start, end) in enumerate([*verbs, *nouns]):
             inside[start:end] = [number + 1 if number < len(verbs) else -number - 1] * (end - start)
@@ -123,7 +110,7 @@ class _SceneText:
             self._close(actor)
         plain = tuple(self.wording.lemma(word) in self.wording.plain for word in self.words.plain)
         ruled = {
-            unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
+            unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if is_a(unit, "do", "ego", "place")
         }
         senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
         return Understood(senses, self.names - ruled - dropped - self.freed, tuple(self.known), tuple(self.negated), plain)
@@ -139,7 +126,7 @@ class _SceneText:
         for unit in self.units:
             places.append(places[-1] + len(_shown(unit)))
         line = "".join(map(_shown, self.units))
-        named = [(unit.start, unit.end) in self.names and _is(unit, "do", "ego", "place") for unit in self.units]
+        named = [(unit.start, unit.end) in self.names and is_a(unit, "do", "ego", "place") for unit in self.units]
         taken = [False] * len(self.units)
         found: list[tuple[int, int, _Said]] = []
         for order, rule in enumerate(self.wording.rules):
@@ -150,7 +137,7 @@ class _SceneText:
                     found.append((first - last, order, _Said(rule, first, last)))
         kept: list[_Said] = []
         for _, _, each in sorted(found, key=lambda each: each[:2]):
-            alone = each.first == each.last and named[each.first] and not _is(self.units[each.first], "place")
+            alone = each.first == each.last and named[each.first] and not is_a(self.units[each.first], "place")
             if not alone and not any(taken[each.first : each.last + 1]):
                 taken[each.first : each.last + 1] = [True] * (each.last + 1 - each.first)
                 kept.append(each)
@@ -170,8 +157,8 @@ class _SceneText:
         says, (start, end) = said.rule.says, self.span(said)
         if "part" in says:
             side = self._side(said)
-            sides = {"side": side, "other-side": "right" if side == "left" else "left"}
-            parts = [sides.get(part, part) for part in says["part"]]
+            other = _OPPOSITE.get(side, "")
+            parts = [side if part == "side" else other if part == "other-side" else part for part in says["part"]]
             actor = self._nearest(said, parts)
             if actor is not None:
                 actor.parts += [(part, said) for part in parts]
@@ -217,8 +204,10 @@ class _SceneText:
             return first and after is not None and after.word.endswith("ing")
         if before is None or first:
             return True
+        if self._without(place):
+            return False
         verb = any(each.first <= place - 1 <= each.last and "part" not in each.rule.says for each in self.said)
-        return before.lemma not in self.wording.classes["preposition"] and not (verb and _is(unit, "ego"))
+        return before.lemma not in self.wording.classes["preposition"] and not (verb and is_a(unit, "ego"))
 
     def _subject(self, said: _Said) -> "_Actor | str":
         """The one that does it: the noun after a participle, the agent of a passive, else the subject of the clause."""
@@ -268,13 +257,14 @@ class _SceneText:
         return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
 
     def _without(self, place: int) -> bool:
-        return place > 0 and self.units[place - 1].word == "without"
+        before = [unit.word for unit in self.units[max(0, place - 2) : place]]
+        return before[-1:] == ["without"] or before == ["with", "no"]
 
-    def _links(self, unit: _Unit) -> bool:
+    def _links(self, unit: Unit) -> bool:
         return bool({unit.lemma, unit.word} & self.wording.classes["linking"]) or unit.word.endswith("ly")
 
     def _noun(self, place: int) -> "_Actor | str":
-        return self.actors.get(place, self.nameless) if _is(self.units[place], "actor") else "ego"
+        return self.actors.get(place, self.nameless) if is_a(self.units[place], "actor") else "ego"
 
     def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else that of the clause before."""
@@ -285,7 +275,7 @@ class _SceneText:
             following = [place for place in self._after(said) if place in self.actors]
             return self.actors[following[0]] if drives and following else None
         ego = any(
-            _is(self.units[place], "ego") and self._is_subject(place)
+            is_a(self.units[place], "ego") and self._is_subject(place)
             for place in range(said.first)
             if self.clause[place] == clause
         )
@@ -301,7 +291,7 @@ class _SceneText:
             return self.actors[earlier[-1] if earlier else later[0]]
         return None if "split" in parts else self.nameless
 
-    def _is_negated(self, unit: _Unit) -> bool:
+    def _is_negated(self, unit: Unit) -> bool:
         return unit.tag == "actor.nobody" or any(self.negated[unit.start : unit.end])
 
     def _close(self, actor: _Actor) -> None:
@@ -315,8 +305,8 @@ class _SceneText:
         actor.does = [each for each in actor.does if each not in denied]
         does, place = self._behaviours(actor), self._position(actor)
         holds = bool(does) and actor.unit is not None and self._holds(does[0][1], actor.unit)
-        if unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
-            if none and not place and not holds and (does or self._has_named_behaviour(actor)):
+        if actor.unit is not None and unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
+            if none and not place and not holds and (does or self._shares_behaviour(actor.unit)):
                 self.freed.add((unit.start, unit.end))
             elif (unit.start, unit.end) not in self.names:
                 self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
@@ -328,14 +318,13 @@ class _SceneText:
             self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
         none = none and not holds
         for concept, said in [*denied, *does]:
-            if not none:
-                self._add((concept,), *self.span(said), f"rule: {said.rule.text}")
-            elif "scene" not in said.rule.says:
-                self._add(
-                    tuple(said.rule.says.get("none", (concept,))), *self.span(said), f"rule: {said.rule.text}", negated=True
-                )
+            # Where a street is part of the rule, it is excluded already.
+            if not (none and "scene" in said.rule.says):
+                meant = tuple(said.rule.says.get("none", ())) if none else ()
+                self._add(meant or (concept,), *self.span(said), f"rule: {said.rule.text}", negated=True if none else None)
         for concepts, parts in place:
-            start, end = self.span(parts[0])
+            spans = [self.span(each) for each in (parts if len(concepts) > 1 else parts[:1])]
+            start, end = min(start for start, _ in spans), max(end for _, end in spans)
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
             self._add(concepts, start, end, why, negated=True if none else None)
 
@@ -347,10 +336,12 @@ class _SceneText:
     def _has_negated(self, said: _Said) -> bool:
         return any(self.negated[slice(*self.span(said))])
 
-    def _has_named_behaviour(self, actor: _Actor) -> bool:
-        """Whether the clause of an actor has the label of a behaviour, as in `no stationary cars`."""
-        places = [place for place, unit in enumerate(self.units) if _is(unit, "do") and (unit.start, unit.end) in self.names]
-        return actor.unit is not None and any(self.clause[place] == self.clause[actor.unit] for place in places)
+    def _shares_behaviour(self, place: int) -> bool:
+        """Whether an actor has the behaviour of the next, `no car or truck stops`, or one by its label, `no stationary cars`."""
+        if place + 2 in self.actors and self.units[place + 1].tag == "and" and self._is_negated(self.units[place + 2]):
+            return bool(self.actors[place + 2].does) or self._shares_behaviour(place + 2)
+        named = [each for each, unit in enumerate(self.units) if is_a(unit, "do") and (unit.start, unit.end) in self.names]
+        return any(self.clause[each] == self.clause[place] for each in named)
 
     def _behaviours(self, actor: _Actor) -> list[tuple[str, _Said]]:
         """The first behaviour that is said of an actor, with others where `or` stands between them."""
@@ -387,83 +378,18 @@ class _SceneText:
         return [((name,), of) for name in names] if "both" in parts or "and" in joints else [(tuple(names), of)]
 
     def _joint(self, one: _Said, other: _Said) -> str:
-        """What stands between two rules, in either order."""
+        """The words between two rules, in either order."""
         low, high = sorted((one, other), key=lambda each: each.first)
         return " ".join(unit.word for unit in self.units[low.last + 1 : high.first])
 
 
-def _is(unit: _Unit, *tags: str) -> bool:
-    return unit.tag.split(".")[0] in tags or unit.tag in tags
-
-
-def _shown(unit: _Unit) -> str:
+def _shown(unit: Unit) -> str:
     return f" {unit.lemma}={unit.word}:{unit.tag}"
 
 
-def _clauses(units: Sequence[_Unit]) -> Iterable[int]:
+def _clauses(units: Sequence[Unit]) -> Iterable[int]:
     """The number of the clause of each unit."""
     number = 0
     for unit in units:
         number += unit.tag in ("stop", "and")
         yield number
-
-
-def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> list[_Unit]:
-    """The words of a text with nouns as one, without small words, with punctuation and conjunctions between clauses."""
-    plain = words.plain
-    starts = {start: (end, concept) for (start, end), concept in names.items()}
-    before, after = ("", *plain), (*plain[1:], "")
-    kept = [
-        place
-        for place, word in enumerate(plain)
-        if word not in wording.small
-        or (word in wording.classes["its"] and after[place] in wording.classes["end"])
-        or any(a <= place < b for a, b in names)
-    ]
-    side = {*wording.small, *wording.classes["preposition"], "our", "my"}
-    left = [word == "left" and after[place] in DETERMINERS and before[place] not in side for place, word in enumerate(plain)]
-    lemmas = ["leave" if left[place] else wording.lemma(plain[place]) for place in kept]
-    found: list[_Unit] = []
-    at, done = 0, 0
-    while at < len(kept):
-        first = kept[at]
-        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(done, first + 1) if place):
-            found.append(_Unit(first, first, ",", ",", "stop"))
-        size, tag = _longest(words, kept, lemmas, at, wording)
-        end = kept[at + size - 1] + 1
-        inside = [name for name in names if first <= name[0] and name[1] <= end]
-        if first in starts and (starts[first][0] >= end or sum(b - a for a, b in inside) == end - first):
-            end, concept = starts[first]
-            size = sum(first <= place < end for place in kept)
-            found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), concept or "name"))
-            at, done = at + size, end
-            continue
-        if not tag:
-            heads = bool(found) and found[-1].end == first and _heads(found[-1], lemmas[at], words, wording)
-            tag = "and" if plain[first] in wording.classes["break"] else "-head" if heads else "-"
-        found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), tag))
-        at, done = at + size, end
-    return found
-
-
-def _heads(before: _Unit, lemma: str, words: ClauseWords, wording: Wording) -> bool:
-    """Whether an unknown word after a noun is the head of a compound, neither a verb nor an adverb."""
-    word, noun = words.plain[before.end], words.plain[before.end - 1]
-    ended = word.endswith(("ing", "ed", "ly", "ble", "ful")) or (_is(before, "actor") and word.endswith("s"))
-    unknown = (
-        words.content[before.end] and not words.cues[before.end] and lemma not in wording.known and word.isalpha() and not ended
-    )
-    return unknown and _is(before, "actor", "scene") and singular(noun) == noun and not words.gaps[before.end].strip(" -")
-
-
-def _longest(words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording) -> tuple[int, str]:
-    """The number of words and the concept of the longest noun phrase of the wording at a place; 1 and nothing for none."""
-    for size in range(min(_LONGEST, len(kept) - at), 0, -1):
-        places = kept[at : at + size]
-        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(places[0] + 1, places[-1] + 1)):
-            continue
-        near = {*lemmas[at + size : at + size + 1], *(f"<{word}" for word in words.plain[max(0, places[0] - 1) : places[0]])}
-        for key in (tuple(lemmas[at : at + size]), (f"={words.plain[places[0]]}", *(words.plain[each] for each in places[1:]))):
-            if key in wording.words and not near & wording.unless.get(key, frozenset()):
-                return size, wording.words[key]
-    return 1, ""
