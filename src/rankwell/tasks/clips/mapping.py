@@ -440,5 +440,5 @@ def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...
     return tuple(
         words.text[token.start : token.end]
         for place, token in enumerate(words.tokens)
-        if words.content[place] and not words.cues[place] and place not in used
+        if words.content[place] and not (words.cues[place] or words.opens[place] or place in used)
     )
