@@ -161,7 +161,7 @@ class ClauseWords:
     def _late_cue(self, place: int) -> int:
         """The number of words of a cue that stands behind what it negates, as in `pedestrian-free` and `cars not present`."""
         word, *after = self.plain[place : place + 2]
-        if (word == "not" or word.endswith("n't")) and set(after) & _PRESENT:
+        if (word == "not" or _NOT.fullmatch(word)) and set(after) & _PRESENT:
             return 2
         late = word in _LATE_CUES and place > 0 and not _SOFT.search(self.gaps[place])
         late = late or (word == "free" and self.gaps[place] == "-")
