@@ -5,7 +5,7 @@
 Micro precision, recall and F1 over (text, keyword), of required and excluded keywords together, with the declared schema and with
 the labels in use alone. exact: texts with every keyword and no other. inverted: texts with the opposite of a position. Each text
 of `tests/tasks/clips/keyword_texts` was labelled twice, independently; those with different labels were left out. The rules were
-written with the parts build and unusual; check was for checking, last was opened once, for the last figure.
+written with the parts build, unusual and tester (labelled once); check was for checking, last was opened once, for the last figure.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.phrases import load_keybert
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("build", "unusual", "check", "last")
+PARTS = ("build", "unusual", "tester", "check", "last")
 OPPOSITES = (("left", "right"), ("front", "behind"))
 TIMED = 1000
 

@@ -15,6 +15,7 @@ import numpy as np
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
@@ -226,9 +227,9 @@ class KeywordMapper:
         ambiguous = list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
             meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
-            if len(concepts) == 1:
+            if len(concepts) == 1 or negated:
                 named += [_Candidate(start, end, entry, 1.0, None, None, "rule", why, negated) for entry in meant]
-            elif len(meant) > 1 and not negated and not set(meant) & {each.entry for each in named}:
+            elif len(meant) > 1 and not set(meant) & {each.entry for each in named}:
                 ambiguous.append(
                     Ambiguity(match.words.written(start, end), tuple(self.vocabulary.entries[each] for each in meant))
                 )
@@ -301,15 +302,22 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
             ):
                 continue
             taken[start : start + size] = [True] * size
-            if name.stage == "exact" and len(name.entries) > 1:
-                meant = tuple(vocabulary.entries[entry] for entry in name.entries)
+            meant = tuple(vocabulary.entries[entry] for entry in name.entries)
+            # An alias of several groups stands for a keyword of each.
+            if len(meant) > (1 if name.stage == "exact" else len({group for group, _ in meant})):
                 ambiguous.append(Ambiguity(words.written(start, start + size), meant))
             else:
                 why = "a label" if name.stage == "exact" else "an alias"
                 found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage, why) for entry in name.entries]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
     return _TextMatch(
-        words, tuple(found), (), used, tuple(words.negated(taken)), (False,) * len(used), tuple(dict.fromkeys(ambiguous))
+        words,
+        tuple(found),
+        (),
+        used,
+        tuple(words.negated([-each for each in taken])),
+        (False,) * len(used),
+        tuple(dict.fromkeys(ambiguous)),
     )
 
 
@@ -373,16 +381,19 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     said = np.cumsum([0, *words.content])
     gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
-    every = [*match.named, *(spans[position] for position in chosen)]
-    mapped, excluded = (
-        _rows(
-            [each for each in every if (each.negated or (each.stage != "rule" and match.negated[each.start])) is side],
-            words,
-            vocabulary,
-        )
-        for side in (False, True)
-    )
-    return MappedText(words.text, mapped, excluded, _left(match, every), match.ambiguous)
+    opened = words.negated([0] * len(words.plain), opened=True)
+    every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
+    required = [each for each in every if not (each.negated or (each.stage != "rule" and match.negated[each.start]))]
+    excluded = [each for each in every if each not in required]
+    places = [KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
+    ambiguous, open_places = list(match.ambiguous), set[int]()
+    for joined in alternatives(words, places):
+        meant = tuple(dict.fromkeys(vocabulary.entries[places[each].entry] for each in joined))
+        ambiguous.append(Ambiguity(words.written(places[joined[0]].start, max(places[each].end for each in joined)), meant))
+        open_places.update(joined)
+    required = [each for place, each in enumerate(required) if place not in open_places]
+    mapped, negated = (_rows(each, words, vocabulary) for each in (required, excluded))
+    return MappedText(words.text, mapped, negated, _left(match, every), tuple(dict.fromkeys(ambiguous)))
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
@@ -429,7 +440,7 @@ def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...
     """Content words outside all names and candidates, as written; all of them where every word is understood and means none."""
     words, used = match.words, {place for place, taken in enumerate(match.taken) if taken}
     meant = {place for each in candidates for place in range(each.start, each.end)}
-    said = [place for place in range(len(words.tokens)) if words.content[place] and not words.cues[place]]
+    said = [place for place in range(len(words.tokens)) if words.content[place] and not (words.cues[place] or words.opens[place])]
     left = [place for place in said if place not in used | meant]
     if not (left or meant or match.ambiguous):
         left = said

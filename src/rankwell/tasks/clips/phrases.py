@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from itertools import compress
+from itertools import compress, product
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,25 @@ DETERMINERS = _set("a an the this that these those some any all every each both"
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 _CONJUNCTIONS = _set("and or nor but plus while then with")
 _CUES = _set(
-    "no not cannot without except excepting excluding exclude excludes never none neither nor non minus lacking sans zero hardly"
+    "no not cannot without except excepting excluding exclude excludes excluded never none neither nor non minus lacking sans "
+    "zero 0 hardly unable absent"
 )
+_NOT = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|ai)n'?t")
+_ORDERS = _set("ignore ignoring avoid avoiding omit omitting skip skipping")
+"""They negate as an order alone: a driver may ignore a cyclist."""
+_OPEN = (
+    *(("with", word, "without") for word in ("or", "and")),
+    ("with", "without"),
+    ("whether", "or", "not"),
+    ("regardless", "of"),
+)
+"""The phrase after them is neither required nor negated."""
+_LIGHT = _set("think believe see seeing notice spot know sign trace hint evidence one single")
+"""Words after a cue that are not what it negates: no sign of pedestrians."""
+_BEGINS = _set("ahead behind beside near before after beyond between among past alongside opposite inside outside during")
+"""Prepositions that begin another phrase: without a helmet behind a bus."""
+_ANEW = _set("a an the one two three some several many")
+_WEATHER = _set("rain raining snow snowing hail hailing drizzle drizzling pour pouring")
 _DOUBLE_CUES = frozenset(
     {
         *(("all", "but"), ("anything", "but"), ("everything", "but"), ("apart", "from"), ("other", "than"), ("rather", "than")),
@@ -54,7 +71,7 @@ _LATE_CUES, _PRESENT = _set("excluded absent"), _set("present visible there")
 """Words that negate what stands before them, and those that do so after `not`."""
 _ENDS = _set("but only with yet however though")
 _GOES_ON = _set("a an the any some and or nor")
-_HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|\n\"]")
+_HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|&+\n\"]")
 
 
 def stem(word: str) -> str:
@@ -104,6 +121,10 @@ class ClauseWords:
         """Whether a content word at a place goes on with the phrase of the word before."""
         return place < len(self.plain) and self.content[place] and self.joined[place]
 
+    def ends_at(self, place: int) -> bool:
+        """Whether a sentence or clause ends before a word, more than a comma would end it."""
+        return bool(_HARD.search(self.gaps[place]))
+
     @cached_property
     def gaps(self) -> tuple[str, ...]:
         """The characters between each word and the word before it."""
@@ -113,46 +134,83 @@ class ClauseWords:
     @cached_property
     def cues(self) -> tuple[int, ...]:
         """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart from`; 0 for other words."""
-        found = [int(word in _CUES or word.endswith("n't")) for word in self.plain]
+        found = [int(word in _CUES or bool(_NOT.fullmatch(word))) for word in self.plain]
         for place, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
             if pair in _DOUBLE_CUES:
                 found[place] = found[place + 1] = 2
             elif found[place] and pair[1] == "only":
                 found[place] = 0
+            elif (pair[0] in _ORDERS and (not place or _SOFT.search(self.gaps[place]) or self.plain[place - 1] == "please")) or (
+                stem(pair[0]) == "stop" and pair[1] in _WEATHER
+            ):
+                found[place] = 1
         for place in range(len(found)):
             if size := self._late_cue(place):
                 found[place : place + size] = [size] * size
+        return tuple(0 if is_open else cue for cue, is_open in zip(found, self.opens, strict=True))
+
+    @cached_property
+    def opens(self) -> tuple[bool, ...]:
+        """Whether a word is part of `with or without` and the like."""
+        found = [False] * len(self.plain)
+        for place, cue in product(range(len(found)), _OPEN):
+            if self.plain[place : place + len(cue)] == cue:
+                found[place : place + len(cue)] = [True] * len(cue)
         return tuple(found)
 
     def _late_cue(self, place: int) -> int:
         """The number of words of a cue that stands behind what it negates, as in `pedestrian-free` and `cars not present`."""
         word, *after = self.plain[place : place + 2]
-        if (word == "not" or word.endswith("n't")) and set(after) & _PRESENT:
+        if (word == "not" or _NOT.fullmatch(word)) and set(after) & _PRESENT:
             return 2
-        late = word in _LATE_CUES or (word == "free" and self.gaps[place] == "-")
+        late = word in _LATE_CUES and place > 0 and not _SOFT.search(self.gaps[place])
+        late = late or (word == "free" and self.gaps[place] == "-")
+        if word == "stopped":
+            late = bool(_WEATHER & {*self.plain[max(0, place - 2) : place]}) and not after
         return int(late or (word == "no" and not after and ":" in self.gaps[place]))
 
-    def negated(self, taken: Sequence[bool]) -> list[bool]:
-        """Whether a word is negated: from a cue outside `taken` names to the end of the first phrase and what is joined to it."""
+    def negated(self, taken: Sequence[int], *, opened: bool = False) -> list[bool]:
+        """Whether a word is negated: from a cue outside `taken` names to the end of the first phrase and what is joined to it.
+
+        taken: 0, or a number of each name and of what a rule reads, negative for nouns. opened: whether it is left open instead.
+        """
         found = [False] * len(self.plain)
+        cues = self.opens if opened else self.cues
         inside = said = False
-        late = 0
+        late = cue = 0
         for place, word in enumerate(self.plain):
-            late = max(self._late_cue(place), late - 1)
+            late = 0 if opened else max(self._late_cue(place), late - 1)
             if late and not taken[place]:
                 self._negate_before(place, found)
                 inside = False
                 continue
-            if self.cues[place] and not taken[place]:
-                inside, said = True, False
+            if cues[place] and not taken[place]:
+                # Not without: two negations are none.
+                inside = opened or not (inside and not said and cue == place - 1 and word in ("without", "excluding"))
+                said, cue = False, place
                 continue
-            ended = (word in _ENDS and (said or word != "with")) or self._breaks(place)
-            ended = ended or (said and not self.content[place] and word not in _GOES_ON)
-            inside = inside and not ended
+            inside = inside and not self._ends(place, cue, taken, said=said)
             said = said and word not in ("or", "nor")
             found[place] = inside
-            said = said or self.content[place]
+            said = said or (self.content[place] and word not in _LIGHT)
         return found
+
+    def _ends(self, place: int, cue: int, taken: Sequence[int], *, said: bool) -> bool:
+        """Whether a word is outside what a cue negates. said: whether the cue has something that it negates."""
+        word, before = self.plain[place], self.plain[place - 1]
+        if self._breaks(place) or not said:
+            return self._breaks(place) or (word in _ENDS and word not in ("with", "yet"))
+        goes_on = bool(taken[place]) and taken[place] == taken[place - 1]
+        if word in _ENDS or (not self.content[place] and word not in _GOES_ON) or (word in _BEGINS and not goes_on):
+            return True
+        if word in _ANEW:
+            one = self.cues[cue] == 2 and self.content[place - 1] and not before.endswith("ing")
+            return one or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
+        # Who does not look crosses, a car without lights overtakes: the verb is that of the sentence.
+        relative = bool({"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]}) and before not in DETERMINERS
+        lacking = self.plain[cue] == "without" or self.plain[max(0, cue - 1) : cue + 1] == ("with", "no")
+        verb = taken[place] > 0 and not goes_on
+        return verb and (relative or (lacking and word.endswith("s")))
 
     def _negate_before(self, place: int, found: list[bool]) -> None:
         """Negates the words before a late cue, back to the beginning of their clause."""
@@ -166,14 +224,14 @@ class ClauseWords:
     def _breaks(self, place: int) -> bool:
         """Whether punctuation before a word ends the clause."""
         gap = self.gaps[place]
-        if _HARD.search(gap):
+        if self.ends_at(place):
             return True
         if "," not in gap:
             return False
         for later in range(place, len(self.plain)):
             if self.plain[later] in ("or", "nor"):
                 return False
-            if self.plain[later] in _ENDS or self.cues[later] or _HARD.search(self.gaps[later]):
+            if self.plain[later] in _ENDS or self.cues[later] or self.ends_at(later):
                 return True
         return True
 

@@ -1,20 +1,18 @@
 """The meaning of a text on a driving scene: nouns, then rules over them, then for each actor its kind, behaviour and position."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rankwell.tasks.clips.nouns import Unit, find_units, is_a
 from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
 from rankwell.tasks.clips.wording import Rule, Wording
 
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
-_PUNCTUATION = re.compile(r"[,;.!?:()/|\n\"–—]")
-_LONGEST = 6
-"""Words of a noun phrase of the wording."""
+_OPPOSITE = {"front": "behind", "behind": "front", "left": "right", "right": "left"}
 
 
 class Sense(NamedTuple):
@@ -35,16 +33,6 @@ class Understood(NamedTuple):
     known: tuple[bool, ...]
     negated: tuple[bool, ...]
     plain: tuple[bool, ...]
-
-
-class _Unit(NamedTuple):
-    """A word or noun phrase: its words, end exclusive, its lemma, its first word as written and its concept, `-` for none."""
-
-    start: int
-    end: int
-    lemma: str
-    word: str
-    tag: str
 
 
 class _Said(NamedTuple):
@@ -74,7 +62,7 @@ class _SceneText:
 
     def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> None:
         self.words, self.wording = words, wording
-        self.units = _units(words, names, wording)
+        self.units = find_units(words, names, wording)
         self.names = frozenset((unit.start, unit.end) for unit in self.units) & names.keys()
         self.clause = list(_clauses(self.units))
         self.said = self._matches()
@@ -82,24 +70,24 @@ class _SceneText:
         self.actors = {
             place: _Actor(place)
             for place, unit in enumerate(self.units)
-            if _is(unit, "actor") and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
+            if is_a(unit, "actor")
+            and not (place in cores and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone"))
         }
         self.nouns = {
-            place for place, unit in enumerate(self.units) if place in self.actors or _is(unit, "ego.self", "ego.object")
+            place for place, unit in enumerate(self.units) if place in self.actors or is_a(unit, "ego.self", "ego.object")
         }
         self.nameless = _Actor(None)
         self.found: list[Sense] = []
+        self.freed: set[tuple[int, int]] = set()
         self.known = [word in wording.small for word in words.plain]
         for place, unit in enumerate(self.units):
-            if unit.tag not in ("-", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
+            if unit.tag not in ("-", "-head", "stop", "and") or any(each.first <= place <= each.last for each in self.said):
                 self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
-        inside = [False] * len(words.plain)
-        for start, end in [
-            *self.names,
-            *(self.span(each) for each in self.said),
-            *((u.start, u.end) for u in self.units if "." in u.tag),
-        ]:
-            inside[start:end] = [True] * (end - start)
+        inside = [0] * len(words.plain)
+        verbs = [self.span(each) for each in self.said if len(each.rule.says) > 1]
+        nouns = [*self.names, *((unit.start, unit.end) for unit in self.units if "." in unit.tag)]
+        for number, (start, end) in enumerate([*verbs, *nouns]):
+            inside[start:end] = [number + 1 if number < len(verbs) else -number - 1] * (end - start)
         self.negated = words.negated(inside)
 
     def span(self, said: _Said) -> tuple[int, int]:
@@ -108,8 +96,10 @@ class _SceneText:
 
     def read(self) -> Understood:
         """Everything that is said, in the order of the text."""
+        empty = [each for each in self.said if each.rule.says.get("drop") == "names"]
+        dropped = {unit[:2] for each in empty for unit in self.units[each.first : each.last + 1]}
         for unit in self.units:
-            if unit.tag.startswith("scene.") and (unit.start, unit.end) not in self.names:
+            if unit.tag.startswith(("scene.", "place.")) and (unit.start, unit.end) not in {*self.names, *dropped}:
                 self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}")
         void = [each for each in self.said if self._is_void(each)]
         if void:
@@ -123,12 +113,12 @@ class _SceneText:
             self.known[unit.start : unit.end] = [False] * (unit.end - unit.start)
             plain[unit.start : unit.end] = [True] * (unit.end - unit.start)
         ruled = {
-            unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if _is(unit, "do", "ego", "place")
+            unit[:2] for each in self.said for unit in self.units[each.first : each.last + 1] if is_a(unit, "do", "ego", "place")
         }
         senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
-        return Understood(senses, self.names - ruled, tuple(self.known), tuple(self.negated), tuple(plain))
+        return Understood(senses, self.names - ruled - dropped - self.freed, tuple(self.known), tuple(self.negated), tuple(plain))
 
-    def _mute(self) -> list[_Unit]:
+    def _mute(self) -> list[Unit]:
         """Nouns from which nothing follows: those of no keyword, as `truck stop`, and a driver without an act or a place."""
         read = {place for each in self.said for place in range(each.first, each.last + 1)}
         read |= {place for place, actor in self.actors.items() if actor.does or actor.parts}
@@ -145,17 +135,18 @@ class _SceneText:
         for unit in self.units:
             places.append(places[-1] + len(_shown(unit)))
         line = "".join(map(_shown, self.units))
-        named = [(unit.start, unit.end) in self.names and _is(unit, "do", "ego", "place") for unit in self.units]
+        named = [(unit.start, unit.end) in self.names and is_a(unit, "do", "ego", "place") for unit in self.units]
         taken = [False] * len(self.units)
         found: list[tuple[int, int, _Said]] = []
         for order, rule in enumerate(self.wording.rules):
             for match in rule.pattern.finditer(line) if id(rule) not in void else ():
                 first, last = (bisect_right(places, at) - 1 for at in (match.start("core"), match.end("core") - 1))
-                if last >= first:
+                ended = bool(rule.says.get("drop")) and {"a", "an", "the"} & {*self.words.plain[self.units[last].end :][:1]}
+                if last >= first and not ended:
                     found.append((first - last, order, _Said(rule, first, last)))
         kept: list[_Said] = []
         for _, _, each in sorted(found, key=lambda each: each[:2]):
-            alone = each.first == each.last and named[each.first] and not _is(self.units[each.first], "place")
+            alone = each.first == each.last and named[each.first] and not is_a(self.units[each.first], "place")
             if not alone and not any(taken[each.first : each.last + 1]):
                 taken[each.first : each.last + 1] = [True] * (each.last + 1 - each.first)
                 kept.append(each)
@@ -174,7 +165,9 @@ class _SceneText:
         """Gives what a rule says to its actor, to the ego vehicle or to the scene."""
         says, (start, end) = said.rule.says, self.span(said)
         if "part" in says:
-            parts = [self._side(said) if part == "side" else part for part in says["part"]]
+            side = self._side(said)
+            other = _OPPOSITE.get(side, "")
+            parts = [side if part == "side" else other if part == "other-side" else part for part in says["part"]]
             actor = self._nearest(said, parts)
             if actor is not None:
                 actor.parts += [(part, said) for part in parts]
@@ -220,8 +213,10 @@ class _SceneText:
             return first and after is not None and after.word.endswith("ing")
         if before is None or first:
             return True
+        if self._without(place):
+            return False
         verb = any(each.first <= place - 1 <= each.last and "part" not in each.rule.says for each in self.said)
-        return before.lemma not in self.wording.classes["preposition"] and not (verb and _is(unit, "ego"))
+        return before.lemma not in self.wording.classes["preposition"] and not (verb and is_a(unit, "ego"))
 
     def _subject(self, said: _Said) -> "_Actor | str":
         """The one that does it: the noun after a participle, the agent of a passive, else the subject of the clause."""
@@ -232,7 +227,11 @@ class _SceneText:
         direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
         if after and self._is_agent(said, after[0], direct=direct):
             return self._noun(after[0])
-        if nearest is not None and direct and (nearest in self.actors or self._is_subject(nearest)):
+        if (
+            nearest is not None
+            and direct
+            and ((nearest in self.actors and not self._without(nearest)) or self._is_subject(nearest))
+        ):
             return self._noun(nearest)
         if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
@@ -262,15 +261,19 @@ class _SceneText:
         if any(unit.word == "by" for unit in between):
             return len(between) <= 3
         gap = self.words.plain[self.units[said.last].end : self.units[place].start]
-        bare = all(unit.tag == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
+        bare = all(unit.tag[0] == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
         participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
         return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
 
-    def _links(self, unit: _Unit) -> bool:
+    def _without(self, place: int) -> bool:
+        before = [unit.word for unit in self.units[max(0, place - 2) : place]]
+        return before[-1:] == ["without"] or before == ["with", "no"]
+
+    def _links(self, unit: Unit) -> bool:
         return bool({unit.lemma, unit.word} & self.wording.classes["linking"]) or unit.word.endswith("ly")
 
     def _noun(self, place: int) -> "_Actor | str":
-        return self.actors.get(place, self.nameless) if _is(self.units[place], "actor") else "ego"
+        return self.actors.get(place, self.nameless) if is_a(self.units[place], "actor") else "ego"
 
     def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else that of the clause before."""
@@ -281,7 +284,7 @@ class _SceneText:
             following = [place for place in self._after(said) if place in self.actors]
             return self.actors[following[0]] if drives and following else None
         ego = any(
-            _is(self.units[place], "ego") and self._is_subject(place)
+            is_a(self.units[place], "ego") and self._is_subject(place)
             for place in range(said.first)
             if self.clause[place] == clause
         )
@@ -297,117 +300,105 @@ class _SceneText:
             return self.actors[earlier[-1] if earlier else later[0]]
         return None if "split" in parts else self.nameless
 
-    def _is_negated(self, unit: _Unit) -> bool:
+    def _is_negated(self, unit: Unit) -> bool:
         return unit.tag == "actor.nobody" or any(self.negated[unit.start : unit.end])
 
     def _close(self, actor: _Actor) -> None:
-        """Adds the kind, the behaviour and the position of an actor; of one that must not be there, what it is."""
+        """Adds the kind, the behaviour and the position of an actor; of one that must not be there, what is negated of it.
+
+        That is what it does, unless it has a position; else it is what the actor is, with its position.
+        """
         unit = None if actor.unit is None else self.units[actor.unit]
         none = unit is not None and self._is_negated(unit)
-        kind = unit is not None and (unit.start, unit.end) not in self.names and unit.tag not in ("actor.someone", "actor.nobody")
-        street = any("scene" in said.rule.says for _, said in actor.does)
-        if unit is not None and kind and not (none and street):
-            self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
-        if none and (kind or street or (unit is not None and (unit.start, unit.end) in self.names)):
-            return
-        place = self._position(actor)
-        if unit is not None and unit.tag == "actor.nobody" and not actor.does and not place:
-            if unit.word not in ("nothing", "none"):
-                self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
-            return
-        oncoming = any(does == "do.oncoming" for does, _ in actor.does)
-        into = "do.turn-across" if oncoming else "do.enter"
-        actor.does = [(into if does == "do.turn-in" else does, said) for does, said in actor.does]
-        ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
-        actor.does = [("do.same" if does == "do.move" and ours else does, said) for does, said in actor.does]
-        for concept in _BEHAVIOURS:
-            saying = next((said for does, said in actor.does if does == concept), None)
-            if saying is not None:
-                start, end = self.span(saying)
-                self._add((concept,), start, end, f"rule: {saying.rule.text}", negated=True if none else None)
-                break
+        denied = [] if none else [each for each in actor.does if each[0] in _BEHAVIOURS and self._has_negated(each[1])]
+        actor.does = [each for each in actor.does if each not in denied]
+        does, place = self._behaviours(actor), self._position(actor)
+        holds = bool(does) and actor.unit is not None and self._holds(does[0][1], actor.unit)
+        if actor.unit is not None and unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
+            if none and not place and not holds and (does or self._shares_behaviour(actor.unit)):
+                self.freed.add((unit.start, unit.end))
+            elif (unit.start, unit.end) not in self.names:
+                self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
+            if none and place:
+                return
+        elif none and place:
+            does = []
+        elif unit is not None and unit.tag == "actor.nobody" and not actor.does and unit.word not in ("nothing", "none"):
+            self._add(("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True)
+        none = none and not holds
+        for concept, said in [*denied, *does]:
+            # Where a street is part of the rule, it is excluded already.
+            if not (none and "scene" in said.rule.says):
+                meant = tuple(said.rule.says.get("none", ())) if none else ()
+                self._add(meant or (concept,), *self.span(said), f"rule: {said.rule.text}", negated=True if none else None)
         for concepts, parts in place:
-            start, end = self.span(parts[0])
+            spans = [self.span(each) for each in (parts if len(concepts) > 1 else parts[:1])]
+            start, end = min(start for start, _ in spans), max(end for _, end in spans)
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
             self._add(concepts, start, end, why, negated=True if none else None)
+
+    def _holds(self, said: _Said, place: int) -> bool:
+        """Whether what is said before a negated actor holds all the same: overtaken, not by a car."""
+        by = any(unit.word == "by" and not self._is_negated(unit) for unit in self.units[said.last + 1 : place])
+        return said.last < place and not by and not self._has_negated(said)
+
+    def _has_negated(self, said: _Said) -> bool:
+        return any(self.negated[slice(*self.span(said))])
+
+    def _shares_behaviour(self, place: int) -> bool:
+        """Whether an actor has the behaviour of the next, `no car or truck stops`, or one by its label, `no stationary cars`."""
+        if place + 2 in self.actors and self.units[place + 1].tag == "and" and self._is_negated(self.units[place + 2]):
+            return bool(self.actors[place + 2].does) or self._shares_behaviour(place + 2)
+        named = [each for each, unit in enumerate(self.units) if is_a(unit, "do") and (unit.start, unit.end) in self.names]
+        return any(self.clause[each] == self.clause[place] for each in named)
+
+    def _behaviours(self, actor: _Actor) -> list[tuple[str, _Said]]:
+        """The first behaviour that is said of an actor, with others where `or` stands between them."""
+        oncoming = any(does == "do.oncoming" for does, _ in actor.does)
+        ours = any(part in ("front", "behind", "next") for part, _ in actor.parts)
+        meant = {"do.turn-in": "do.turn-across" if oncoming else "do.enter", "do.move": "do.same" if ours else "do.move"}
+        saying = {meant.get(does, does): said for does, said in reversed(actor.does)}
+        found = [(concept, saying[concept]) for concept in _BEHAVIOURS if concept in saying]
+        return [each for each in found if each is found[0] or "or" in self._joint(found[0][1], each[1]).split()]
 
     def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
         """The position that the parts make together: side, lane, and ahead or behind; with the parts."""
         started = min((said.first for does, said in actor.does if does in (*_MANOEUVRES, "do.turn-in")), default=None)
         parts: dict[str, _Said] = {}
+        joints: set[str] = set()
         for part, said in actor.parts:
             if part in ("front", "own") and started is not None and said.first > started:
                 continue
-            if part in ("front", "behind") and {"front", "behind"} & parts.keys():
-                continue
-            parts.setdefault("front" if part == "front-object" else part, said)
+            part = "front" if part == "front-object" else part
+            other = parts.get(_OPPOSITE.get(part, ""))
+            joint = "" if other is None else self._joint(other, said)
+            joints.add(joint)
+            if other is None or joint in ("and", "or"):
+                parts.setdefault(part, said)
         if not parts:
             return []
         of = list(parts.values())
-        lane = "split" if "split" in parts else "next" if {"next", "left", "right", "both"} & parts.keys() else "own"
-        along = "-front" if "front" in parts else "-behind" if "behind" in parts else ""
+        sides = [side for side in ("left", "right") if {side, "both"} & parts.keys()]
+        ends = [f"-{end}" for end in ("front", "behind") if end in parts] or [""]
+        lane = "split" if "split" in parts else "next" if "next" in parts or sides else "own"
+        names = [f"place.{side}-{lane}{end}" for side in sides or ("left", "right") for end in ends]
         if lane == "own":
-            return [((f"place{(along or '-front').replace('-', '.')}",), of)]
-        sides = [side for side in ("left", "right") if side in parts][:1]
-        if "both" in parts:
-            return [((f"place.{side}-{lane}{along}",), of) for side in ("left", "right")]
-        return [(tuple(f"place.{side}-{lane}{along}" for side in sides or ("left", "right")), of)]
+            names = [f"place.{end[1:] or 'front'}" for end in ends]
+        return [((name,), of) for name in names] if "both" in parts or "and" in joints else [(tuple(names), of)]
+
+    def _joint(self, one: _Said, other: _Said) -> str:
+        """The words between two rules, in either order."""
+        low, high = sorted((one, other), key=lambda each: each.first)
+        return " ".join(unit.word for unit in self.units[low.last + 1 : high.first])
 
 
-def _is(unit: _Unit, *tags: str) -> bool:
-    return unit.tag.split(".")[0] in tags or unit.tag in tags
-
-
-def _shown(unit: _Unit) -> str:
+def _shown(unit: Unit) -> str:
     return f" {unit.lemma}={unit.word}:{unit.tag}"
 
 
-def _clauses(units: Sequence[_Unit]) -> Iterable[int]:
+def _clauses(units: Sequence[Unit]) -> Iterable[int]:
     """The number of the clause of each unit."""
     number = 0
     for unit in units:
         number += unit.tag in ("stop", "and")
         yield number
-
-
-def _units(words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording) -> list[_Unit]:
-    """The words of a text with nouns as one, without small words, with punctuation and conjunctions between clauses."""
-    plain = words.plain
-    starts = {start: (end, concept) for (start, end), concept in names.items()}
-    kept = [place for place, word in enumerate(plain) if word not in wording.small or any(a <= place < b for a, b in names)]
-    lemmas = [wording.lemma(plain[place]) for place in kept]
-    found: list[_Unit] = []
-    at, done = 0, 0
-    while at < len(kept):
-        first = kept[at]
-        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(done, first + 1) if place):
-            found.append(_Unit(first, first, ",", ",", "stop"))
-        size, tag = _longest(words, kept, lemmas, at, wording)
-        end = kept[at + size - 1] + 1
-        inside = [name for name in names if first <= name[0] and name[1] <= end]
-        if first in starts and (starts[first][0] >= end or sum(b - a for a, b in inside) == end - first):
-            end, concept = starts[first]
-            size = sum(first <= place < end for place in kept)
-            found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), concept or "name"))
-            at, done = at + size, end
-            continue
-        if not tag:
-            tag = "and" if plain[first] in wording.classes["break"] else "-"
-        found.append(_Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), tag))
-        at, done = at + size, end
-    return found
-
-
-def _longest(words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording) -> tuple[int, str]:
-    """The number of words and the concept of the longest noun phrase of the wording at a place; 1 and nothing for none."""
-    for size in range(min(_LONGEST, len(kept) - at), 0, -1):
-        places = kept[at : at + size]
-        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(places[0] + 1, places[-1] + 1)):
-            continue
-        tag = wording.words.get(tuple(lemmas[at : at + size])) or wording.words.get(
-            (f"={words.plain[places[0]]}", *map(words.plain.__getitem__, places[1:]))
-        )
-        after = lemmas[at + size] if at + size < len(lemmas) else ""
-        if tag and after not in wording.unless.get(tuple(lemmas[at : at + size]), ()):
-            return size, tag
-    return 1, ""

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rankwell.tasks.clips.annotations import singular, words_of
 from rankwell.tasks.clips.phrases import stem
 
 _ANY = r"[^ ]*"
-_GAPS = {"..": rf"(?: {_ANY}:-){{0,3}}", ".": rf"(?: {_ANY}:-)?"}
+_GAPS = {"..": rf"(?: {_ANY}:-[^ ]*){{0,3}}", ".": rf"(?: {_ANY}:-[^ ]*)?"}
 """Up to three words, or one, that are neither nouns of the wording nor the end of a clause."""
 
 
@@ -34,6 +35,7 @@ class Wording:
     words: Mapping[tuple[str, ...], str]
     labels: Mapping[tuple[str, ...], tuple[str, ...]]
     unless: Mapping[tuple[str, ...], frozenset[str]]
+    known: frozenset[str]
     wider: Mapping[str, str]
     vague: Mapping[str, tuple[str, ...]]
     rules: tuple[Rule, ...]
@@ -54,16 +56,16 @@ def load_wording() -> Wording:
     """The wording of driving scenes."""
     raw = tomllib.loads(files("rankwell.tasks.clips").joinpath("data/wording.toml").read_text(encoding="utf-8"))
     irregular = {form: lemma for lemma, forms in raw["irregular"].items() for form in (lemma, *forms.split())}
-    empty = Wording(frozenset(raw["small"].split()), frozenset(), irregular, {}, {}, {}, {}, {}, (), {})
+    empty = Wording(frozenset(raw["small"].split()), frozenset(), irregular, {}, {}, {}, frozenset(), {}, {}, (), {})
     words: dict[tuple[str, ...], str] = {}
     labels: dict[tuple[str, ...], list[str]] = {}
     for name, concept in raw["concept"].items():
         for label in concept["labels"]:
             labels.setdefault(empty.lemmas(label), []).append(name)
-        for text in filter(str.strip, concept.get("words", "").split(",")):
-            exact = text.strip().startswith("=")
-            key = tuple(text.split()) if exact else empty.lemmas(text)
-            words.setdefault(key, name)
+        # A position by its name is that position, whether the vocabulary has it or not.
+        own = concept["labels"][:1] if name.startswith("place.") else concept.get("words", "").split(",")
+        for text in filter(str.strip, own):
+            words.setdefault(_key(text, empty), name)
     classes = {name: _split(text) for name, text in raw["class"].items()}
     rules = tuple(
         Rule(_compile(text.split(), classes, irregular), text, says)
@@ -74,9 +76,16 @@ def load_wording() -> Wording:
     wider = {name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept}
     vague = {name: tuple(concepts) for name, concepts in raw["vague"].items()}
     plain = frozenset(map(empty.lemma, raw["plain"].split()))
-    unless = {empty.lemmas(text): frozenset(map(empty.lemma, after.split())) for text, after in raw["unless"].items()}
+    unless = {_key(text, empty): frozenset(map(empty.lemma, near.split())) for text, near in raw["unless"].items()}
+    said = (word for rule in rules for word in re.findall(r"[\w']+", rule.text))
+    every = {*map(empty.lemma, chain(said, *known.values())), *plain}
     own = {key: tuple(concepts) for key, concepts in labels.items()}
-    return Wording(empty.small, plain, irregular, words, own, unless, wider, vague, rules, known)
+    return Wording(empty.small, plain, irregular, words, own, unless, frozenset(every), wider, vague, rules, known)
+
+
+def _key(text: str, wording: Wording) -> tuple[str, ...]:
+    """The words of a noun phrase: as written after `=`, else their lemmas."""
+    return tuple(text.split()) if text.strip().startswith("=") else wording.lemmas(text)
 
 
 def _lemma(word: str, irregular: Mapping[str, str]) -> str:
