@@ -136,7 +136,7 @@ def test_a_parameter_that_cannot_be_sent_is_refused(study, given):
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "[1, NaN]"])
-def test_a_parameter_that_is_no_number_of_json_is_refused(study, number):
+def test_a_parameter_that_is_not_finite_is_refused(study, number):
     with pytest.raises(BadUsage, match="give a finite number"):
         model_judge(str(study), url="http://127.0.0.1:1/v1", model="m", parameter=[f"top_p={number}"])
 

@@ -225,6 +225,6 @@ class ModelOptions:
             except json.JSONDecodeError:
                 named[name] = value
             except ValueError as error:
-                raise BadUsage(f"--parameter {shown(text)}: {value} is no number of JSON; give a finite number.") from error
+                raise BadUsage(f"--parameter {shown(text)}: {value} is not a number in JSON; give a finite number.") from error
         known = {} if named.get("max_completion_tokens") else {"max_tokens": 512}
         return {name: value for name, value in ({"temperature": 0.0} | known | named).items() if value is not None}
