@@ -43,4 +43,76 @@ CASES = [
         hides="no significant difference",
         before="exit 0, There is no significant difference, although every query is worse by 0.5",
     ),
+    Case(
+        "pairs of integers are items with numbers, or several items",
+        "evaluate nested.json run.json -m RR",
+        text_files({"nested.json": '{"1": [[9, 10]], "2": [[7, 3]]}', "run.json": '{"1": [10, 9], "2": [3, 7]}'}),
+        shows=r"\[9, 10\] may be an item and its grade, or two items",
+        before="exit 0, RR 0.5000: of each two relevant items one was its grade",
+    ),
+    Case(
+        "a query of a run in Python has None",
+        "python: rw.evaluate({'q1': ['a'], 'q2': ['b']}, {'q1': {'a': 1.0}, 'q2': None}, 'RR')",
+        shows=r"'q2' has nothing \(None\); a query without results has an empty list",
+        before="query 'a' has 1.0, a number, exit 2",
+    ),
+    Case(
+        "one item is judged twice in few lines of TREC",
+        "evaluate qrels run -m RR",
+        text_files({"qrels": "44 0 a 1\n44 0 a 0\n", "run": "44 Q0 a 1 1 t\n"}),
+        shows="query '44' judges item 'a' twice, in lines 1 and 2; keep one of them",
+        before="column 3 repeats within a query, so that it is not the item, exit 2",
+    ),
+    Case(
+        "scores that float64 rounds to one",
+        "evaluate qrels run -m RR",
+        text_files({"qrels": "1 0 a 1\n", "run": f"1 Q0 a 1 {2**60 + 2} r\n1 Q0 b 2 {2**60 + 1} r\n"}),
+        codes=(0,),
+        shows=r"run: scores above 2\*\*53 are rounded to float64, in which 1 judged item ties with others; write ranks",
+        before="all items of a query have one score; write the system's scores, exit 0",
+    ),
+    Case(
+        "an engine's scores above 2**53 are read again",
+        "retrieve ./engine.py:search --queries q.tsv --qrels qrels -m RR --rounds 1 -o out\n"
+        "evaluate qrels out/run.parquet -m RR -f csv --intervals none",
+        text_files(
+            {
+                "engine.py": "def search(query, k):\n    return [('a', 2**60 + 2), ('b', 2**60 + 1)]\n",
+                "q.tsv": "1\tx\n",
+                "qrels": "1 0 a 1\n",
+            }
+        ),
+        codes=(0,),
+        shows=r"(?m)^run,RR,RR,1\.0,",
+        before="column 'score' holds VARCHAR; expected numbers, exit 2",
+    ),
+    Case(
+        "a matrix of ranks",
+        "captions ranks.csv --positives diagonal -k 1",
+        text_files({"ranks.csv": "1.0,0,2,3\n1,0,3,2\n2,3,1,0\n3,2,0,1\n"}),
+        codes=(0,),
+        shows="ranks: each row or column has the integers from 0 on once.*if they are ranks, give the scores",
+        before="exit 0, nothing about ranks",
+    ),
+    Case(
+        "every list of an engine has one length below k",
+        "python: print(rw.retrieve(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, qrels={'1': {'a': 1}}, rounds=1).notes)",
+        codes=(0,),
+        shows="every query got 2 results for k = 10; if a setting of the engine limits them, raise it",
+        before="nothing about the lists",
+    ),
+    Case(
+        "a gold passage stands twice",
+        "rag gold.jsonl gold.jsonl -k 5",
+        text_files({"gold.jsonl": '{"user_input": "q", "reference_contexts": ["a", "a"], "retrieved_contexts": ["a"]}\n'}),
+        codes=(0,),
+        shows="1 question lists a gold passage twice, as '0'; each counts in ContextP@5, ContextR@5",
+        before="exit 0, nothing about it",
+    ),
+    Case(
+        "options are a mapping",
+        "python: rw.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR', options={'metric': 'l2'})",
+        shows="options is a mapping; give options as keywords, or as one EvaluateOptions",
+        before="KeyError: 'measures'",
+    ),
 ]

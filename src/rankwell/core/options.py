@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_o
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import suggest
-from rankwell.errors import BadUsage, UnknownName, flag, shown
+from rankwell.errors import BadUsage, UnknownName, flag, kind_of, shown
 from rankwell.store import KEEPING, reading, refuse_file_name
 
 REQUIRED = Parameter.empty
@@ -222,6 +222,8 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
             if twice := chosen.keys() & named:
                 raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
             chosen |= {name: named.pop(name) for name in [*named] if name in fields}
+            if options is not None and (isinstance(options, type) or not is_dataclass(options)):
+                raise BadUsage(f"options is {kind_of(options)}; give options as keywords, or as one {kind.__name__}.")
             checked = with_options(kind() if options is None else options, chosen)
             with reading():
                 return own_arithmetic(function)(*given[:plain], options=checked, **named)

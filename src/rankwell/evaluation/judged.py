@@ -17,7 +17,7 @@ from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieR
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings, expected_values
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 OrderTies = ("optimistic", "pessimistic")
@@ -196,6 +196,11 @@ class RunPlace(NamedTuple):
     is_shard: bool = False
 
 
+def rounded_ties(hits: Hits) -> Bools:
+    """(hits,) whether a score that ties is an integer so large that float64 rounds it."""
+    return (hits.tied > 1) & (np.abs(hits.score) >= 2.0**53)
+
+
 def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Source | None) -> bool:
     """Whether counts, some of the hits or some lines show a sign of a mistake that `evaluation.mistakes` names.
 
@@ -213,7 +218,7 @@ def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Sou
     some = slice(None, None, len(hits.row) // 500 + 1)
     lengths, tied, grades = hits.retrieved[hits.query[some]], hits.tied[some], judgments.grades[:500]
     late = (2 * hits.above[some] + tied)[found[some]] - lengths[found[some]]
-    if (tied == lengths).all() or late.sum() > 0 or 2 * int((grades % 1 != 0).sum()) > len(grades):
+    if (tied == lengths).all() or rounded_ties(hits).any() or late.sum() > 0 or 2 * int((grades % 1 != 0).sum()) > len(grades):
         return True
     rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
     rising = (first[0] == second[0] and float(second[4]) > float(first[4]) for first, second in pairwise(filter(None, rows[:-1])))
@@ -231,6 +236,10 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
     A Parquet file whose column `run` names several is that many runs.
     """
+    if isinstance(runs, Mapping) and (nothing := next((name for name, each in runs.items() if each is None), None)) is not None:
+        raise BadInput(
+            f"{shown(nothing)} has nothing (None); a query without results has an empty list, a run is a file or rows."
+        )
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return {name: _kept(run) for name, run in runs.items()}
     given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]

@@ -15,7 +15,7 @@ from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
-from rankwell.evaluation.judged import RunPlace
+from rankwell.evaluation.judged import RunPlace, rounded_ties
 from rankwell.evaluation.notations import (
     CHUNKS,
     Gauge,
@@ -89,7 +89,7 @@ def run_mistakes(
     rows = _first_rows(run)
     of_queries = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries, gauge)]
     direction = [*_rising(run.name, rows), *_at_the_end(run, judgments, rel)][:1]
-    return [*of_queries, *_item_ids(run, judgments, rows, rel, gauge), *(direction or _all_tied(run, ties))]
+    return [*of_queries, *_item_ids(run, judgments, rows, rel, gauge), *(direction or _rounded(run) or _all_tied(run, ties))]
 
 
 def copies(named: Mapping[str, Any]) -> list[Mistake]:
@@ -328,6 +328,15 @@ def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake
     what = f"{run.name}: its relevant items are near the ends of its lists, on average behind {share} of a list"
     advice = f"{what} ({len(late)} queries). Are the scores distances? Negate them: the highest score ranks first."
     return [Mistake("relevant items at the ends of the lists", len(late), advice)]
+
+
+def _rounded(run: RunPlace) -> list[Mistake]:
+    """Scores that differ only beyond the digits of float64."""
+    if not (n := int(rounded_ties(run.hits).sum())):
+        return []
+    tie = "item ties" if n == 1 else "items tie"
+    what = f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged {tie} with others"
+    return [Mistake("rounded scores", n, f"{what}; write ranks, or smaller scores.")]
 
 
 def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:

@@ -250,6 +250,11 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
     if not n_pairs:
         listed = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(listed, 1)]
     where = f"query {query!r}: "
+    doubtful = next((each for each in listed if isinstance(each, list) and {type(part) for part in each} == {int}), None)
+    if doubtful is not None:
+        number = "score" if ordered else "grade"
+        what = f"{where}{doubtful} may be an item and its {number}, or two items"
+        raise BadInput(f"{what}; write a mapping item -> {number}, or one list of ids.")
     pairs = [(_text_id(item, where), number) for item, number in listed]
     if duplicates == "error" and len(dict(pairs)) < len(pairs):
         names = [item for item, _ in pairs]
@@ -346,7 +351,7 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
 def _text_id(thing: Any, where: str = "") -> str:
     text = id_text(thing)
     if text is None:
-        raise BadInput(f"the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer.")
+        raise BadInput(f"{where}the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer.")
     if not text:
         raise BadInput(f"{where}{_EMPTY}")
     encode_id(text)

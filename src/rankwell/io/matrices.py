@@ -20,6 +20,8 @@ from rankwell.io.files import read_column
 from rankwell.io.formats import Request, choose_format, file_format
 from rankwell.store import Head, Source, exists, first_bytes, naming, remote_url, shard_files, split_part, write_text
 
+_SAMPLED, _LEAST_OF_RANKS, _MOST_OF_COLUMNS = 16, 2, 1 << 24
+"""Rows that are looked at for ranks; fewer ranks are chance; a larger matrix is not read by columns."""
 IDS_BESIDE = (".ids.txt", ".ids.json")
 """Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""
 
@@ -115,6 +117,18 @@ def read_scores(
         rows = found.query_ids if query_ids is None else as_ids(_listed(query_ids))
         columns = found.item_ids if item_ids is None else as_ids(_listed(item_ids))
         return Scores(found.matrix, rows, columns)
+
+
+def note_on_ranks(name: str, table: Scores) -> list[str]:
+    """A note on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order, as ranks are; none for others."""
+    first, small = table.matrix[:_SAMPLED], table.matrix.size <= _MOST_OF_COLUMNS
+    for sample in (first, table.matrix[:, :_SAMPLED].T if small else first):
+        ordered = np.sort(as_real(np.asarray(sample)), axis=1)
+        is_large = len(ordered) > 1 and ordered.shape[1] > _LEAST_OF_RANKS
+        if is_large and ordered[0, 0] in (0, 1) and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all():
+            what = f"{name}: each row or column has the integers from {ordered[0, 0]:g} on once, as ranks or positions do"
+            return [f"{what}; the highest number counts as the best: if they are ranks, give the scores"]
+    return []
 
 
 def _listed(values: Any) -> Iterable[Any]:

@@ -397,7 +397,8 @@ def refuse_repeated(head: Head) -> None:
     width = len(rows[0])
     found = evidence_of(rows, width)
     usual = 1 if width == 3 else 2
-    readings = found.readings("judgments")
+    # A column of zeros is that of the iterations in TREC's form, not of grades.
+    readings = [each for each in found.readings("judgments") if found.columns[each.number - 1].most]
     if readings and not found.lists_items(usual):
         refuse_readings(head, "judgments", readings, f"column {usual + 1} repeats within a query, so that it is not the item")
 

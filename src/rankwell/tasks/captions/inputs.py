@@ -16,7 +16,7 @@ from rankwell.core.tables.matrices import Embeddings, Matrix, Positions, Positiv
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
-from rankwell.io.matrices import read_embeddings, read_scores
+from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
 from rankwell.parts.compared import Question, compare_in_parts
@@ -63,6 +63,7 @@ class CaptionInputs:
             sources = _named(scores)
             matrices = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in sources.items()}
             self.runs, self.names = matrices, _common_names(matrices)
+            self.notes += [note for name, table in matrices.items() for note in note_on_ranks(name, table)]
         self.sources = sources_of(
             sources, {"positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
         )

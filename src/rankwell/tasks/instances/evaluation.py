@@ -14,6 +14,7 @@ from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools, Floats, Values
+from rankwell.core.tables.matrices import Scores
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
@@ -27,6 +28,7 @@ from rankwell.evaluation.abstention import (
 )
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
+from rankwell.io.matrices import note_on_ranks
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
@@ -89,6 +91,8 @@ def evaluate_instances(
         run = evaluation.add(name, runs, details=details, progress=progress)
         if options.confidence:
             evaluation.add_abstention(run, options)
+        if isinstance(matrix := runs.tables[name], Scores):
+            evaluation.builder.notes += note_on_ranks(name, matrix)
     clusters = evaluation.add_clusters(options, runs, filtered)
     builder = evaluation.builder
     described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}

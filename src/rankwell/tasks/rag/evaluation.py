@@ -63,9 +63,11 @@ def evaluate_rag(gold: Any, retrieved: Any, *, options: RagOptions, details: boo
         view = RetrievedPassages(queries, truth, chunks, documents, every)
         _keep(builder, name, measures, view)
         _note_longer_chunks(builder, name, measures, view)
+        _note_repeated(builder, f"{name}: ", "chunk", measures, dict(zip(queries, chunks, strict=True)))
         if details:
             columns.append((name, _details(view), None))
             texts |= {_name(each): each.text for each in chain(*chunks, *truth) if each.text is not None}
+    _note_repeated(builder, "", "gold passage", measures, dict(zip(queries, truth, strict=True)))
     _note_uncovered(builder, measures, queries, truth, every)
     texts_of_queries = [questions[query].text for query in queries]
     return builder.results(
@@ -167,6 +169,21 @@ def _note_uncovered(
     if labels and bare:
         what = f"{len(bare)} of {len(queries)} questions have gold passages in documents without a chunk in"
         builder.notes.append(f"{what} {flag('--chunks', name='every_chunk')}, as {bare[0]!r}; their {labels[0]} is 0")
+
+
+def _note_repeated(
+    builder: ResultsBuilder,
+    run: str,
+    noun: str,
+    measures: Sequence[LabelledMeasure],
+    passages: Mapping[str, Sequence[DocumentPassage]],
+) -> None:
+    """Notes questions that list a passage twice, for measures that count every text."""
+    labels = [each.label for each in measures if each.measure.accepts("similarity")]
+    twice = [query for query, own in passages.items() if len(set(own)) < len(own)]
+    if labels and twice:
+        number = count_of(len(twice), "question lists", "questions list")
+        builder.notes.append(f"{run}{number} a {noun} twice, as {twice[0]!r}; each counts in {', '.join(labels)}")
 
 
 def _note_longer_chunks(builder: ResultsBuilder, name: str, measures: Sequence[LabelledMeasure], view: RetrievedPassages) -> None:

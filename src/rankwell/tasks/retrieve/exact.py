@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.kernels.similarity import Metric, score_pairs
 from rankwell.core.tables import Floats
 from rankwell.core.tables.columns import NOTHING, refuse_unused_columns
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
@@ -156,7 +156,7 @@ def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> T
     """The first k of a run, by its scores; items tied with the last of them count as well."""
     notes, k = list[str](), options.k
     ranking = read_ranking(place, columns=options.columns, notes=notes)
-    lists: list[ExactList] = []
+    lists, n_cut = list[ExactList](), 0
     for query in inputs.queries.ids:
         own = ranking.rows_of(query)
         items, scores = list(ranking.items[own]), ranking.scores[own]
@@ -165,7 +165,11 @@ def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> T
         order = np.argsort(-scores, kind="stable").tolist()
         least = float(scores[order[k - 1]]) if len(order) >= k else None
         tied = frozenset(items[row] for row in order[k:] if least is not None and scores[row] == least)
+        n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
+    if n_cut:
+        what = f"{place}: the lists of {count_of(n_cut, 'query', 'queries')} end with items that tie, at {k} items"
+        notes.append(f"{what}; further items may tie with them and count as wrong: search for more than {k}")
     _check_length(lists, inputs, k, str(place))
     return Truth(str(place), lists, listed=frozenset(ranking.items), notes=tuple(notes))
 

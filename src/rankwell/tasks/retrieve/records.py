@@ -27,7 +27,10 @@ def write_records(measured: Measurement, draft: Path) -> list[Path]:
 
 
 def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """The first list of every query at every setting. Scores are texts where float64 would not hold all of their digits."""
+    """The first list of every query at every setting.
+
+    Scores of more digits than float64 holds are texts of another name, so that readers of the file order it by rank.
+    """
     columns: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score")}
     ids = measured.inputs.queries.ids
     for place in range(len(measured.settings.settings)):
@@ -39,10 +42,11 @@ def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
             columns["rank"] += range(1, n + 1)
             columns["score"] += [None] * n if each.scores is None else list(each.scores)
     wide = any(isinstance(score, int) and abs(score) > _EXACT for score in columns["score"])
-    types = {"run": "VARCHAR", "query": "VARCHAR", "item": "VARCHAR", "rank": "BIGINT", "score": "VARCHAR" if wide else "DOUBLE"}
-    if wide:
-        columns["score"] = [None if score is None else str(score) for score in columns["score"]]
-    return columns, types
+    types = {"run": "VARCHAR", "query": "VARCHAR", "item": "VARCHAR", "rank": "BIGINT"}
+    if not wide:
+        return columns, {**types, "score": "DOUBLE"}
+    columns["exact_score"] = [None if score is None else str(score) for score in columns.pop("score")]
+    return columns, {**types, "exact_score": "VARCHAR"}
 
 
 _TIMES = {
