@@ -348,7 +348,11 @@ def of_sentences() -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("kind", EVALUATORS)
+# Each loads the model; one of them runs daily.
+DAILY = "InformationRetrievalEvaluator"
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[] if kind == DAILY else [pytest.mark.server]) for kind in EVALUATORS])
 def test_the_figures_are_those_of_the_library_on_a_real_model(kind: str, minilm: Any) -> None:
     expected_by, evaluator = (getattr(module, kind)(**of_sentences()[kind]) for module in (theirs, ours))
 

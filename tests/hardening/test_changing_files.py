@@ -16,6 +16,7 @@ import pytest
 import rankwell as rw
 from rankwell.core.kernels import native
 from rankwell.errors import BadInput
+from rankwell.io.reader.lines import TREC_RUN, ReadOptions, bad_line, duplicate
 from rankwell.store import Source, reading, replacing, run_files
 from regression.running import in_process
 
@@ -84,6 +85,17 @@ def test_of_50_timed_overwrites_each_is_refused_or_value_and_digest_are_of_the_s
 
     assert [each for each in outcomes if each is not None and each not in right] == []
     assert None in outcomes
+
+
+def test_a_line_that_another_program_has_corrected_is_a_change(tmp_path: Path):
+    path = tmp_path / "run"
+    path.write_bytes(_run(1))
+
+    for error in (bad_line(Source(path), TREC_RUN, ReadOptions(), 1), bad_line(Source(path), TREC_RUN, ReadOptions(), 1 << 40)):
+        assert str(error).endswith("run changed while it was read; run this again once nothing writes to it.")
+    path.write_bytes(b"q Q0\n")
+    with pytest.raises(BadInput, match="run changed while it was read"):
+        duplicate(Source(path), TREC_RUN, ReadOptions(), 1)
 
 
 @pytest.mark.parametrize("overwrite", [_in_place, _by_rename])

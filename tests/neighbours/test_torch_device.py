@@ -323,6 +323,7 @@ print(*launches.values())
 """
 
 
+@pytest.mark.server
 def test_the_kernels_in_tritons_interpreter_give_the_bytes_of_numpy(tmp_path):
     pytest.importorskip("triton")
     better = np.linspace(1, 60, 300)[:, None] * np.ones((1, 8))  # so many reach the bound that lists overflow

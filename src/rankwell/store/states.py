@@ -77,4 +77,9 @@ def refuse_changed(name: str, path: Path, expected: FileState) -> None:
     except OSError:
         same = False
     if not same:
-        raise BadInput(f"{name} changed while it was read; run this again once nothing writes to it.")
+        raise changed(name)
+
+
+def changed(name: str) -> BadInput:
+    """The error for a file that is not what it was when it was read first."""
+    return BadInput(f"{name} changed while it was read; run this again once nothing writes to it.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from rankwell.core.kernels import native
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
+from rankwell.store.states import changed
 
 if TYPE_CHECKING:
     from rankwell.core.tables import Floats, Ints, TieRule
@@ -163,13 +164,16 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
 
 
 def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 0) -> BadInput:
-    """The error for the first line that ends at this place of the content or behind it and cannot be read."""
+    """The error for the first line that ends at this place of the content or behind it and cannot be read.
+
+    Where all can be read now, another program has changed the file.
+    """
     for number, line in _lines_from(source, place):
         try:
             fields_of(line, layout, options)
         except Unreadable:
             return _explained(f"{source.name}:{number}", line, layout, options)
-    raise AssertionError(f"{source.name}: every line can be read")
+    return changed(source.name)
 
 
 def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) -> BadInput:
@@ -192,8 +196,11 @@ def shorten(text: bytes) -> str:
 
 def duplicate(source: Source, layout: Layout, options: ReadOptions, place: int) -> DuplicateItem | None:
     """The error for the line that ends at this place of the content, if an earlier one has its query and item."""
-    _, line = next(_lines_from(source, place))
-    fields = fields_of(line, layout, options)
+    _, line = next(_lines_from(source, place), (0, b""))
+    try:
+        fields = fields_of(line, layout, options)
+    except Unreadable:
+        raise changed(source.name) from None
     return first_duplicate(
         source, layout, options, set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
     )
