@@ -154,9 +154,10 @@ class _SceneText:
         return sorted(kept, key=lambda each: each.first)
 
     def _is_noun(self, place: int) -> bool:
-        """Whether words that may be a noun or a subject with its verb are surely one: a label, or after `the`."""
+        """Whether a noun that may be a subject with its verb is surely one: a label, after `the`, or before another person."""
         start, end, *_ = self.units[place]
-        return (start, end) in self.names or bool(_DEFINITE & {*self.words.plain[max(0, start - 1) : start]})
+        definite = _DEFINITE & {*self.words.plain[max(0, start - 1) : start]}
+        return (start, end) in self.names or bool(definite) or any(is_a(unit, "actor.pedestrian") for unit in self.units[place:])
 
     def _is_void(self, said: _Said) -> bool:
         """Whether a rule speaks of actors alone where the ego vehicle is the subject, or the other way round."""
