@@ -233,7 +233,7 @@ class KeywordMapper:
                 ambiguous.append(
                     Ambiguity(match.words.written(start, end), tuple(self.vocabulary.entries[each] for each in meant))
                 )
-            if not meant:
+            if len(meant) < min(2, len(concepts)):
                 taken[start:end] = [False] * (end - start)
         return match._replace(
             named=tuple(named),

@@ -12,6 +12,7 @@ from rankwell.tasks.clips.wording import Rule, Wording
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
+_DEFINITE = DETERMINERS - {"a", "an"}
 _OPPOSITE = {"front": "behind", "behind": "front", "left": "right", "right": "left"}
 
 
@@ -142,7 +143,7 @@ class _SceneText:
             for match in rule.pattern.finditer(line) if id(rule) not in void else ():
                 first, last = (bisect_right(places, at) - 1 for at in (match.start("core"), match.end("core") - 1))
                 ended = bool(rule.says.get("drop")) and {"a", "an", "the"} & {*self.words.plain[self.units[last].end :][:1]}
-                if last >= first and not ended:
+                if last >= first and not ended and not (rule.says.get("bare") and self._is_noun(last)):
                     found.append((first - last, order, _Said(rule, first, last)))
         kept: list[_Said] = []
         for _, _, each in sorted(found, key=lambda each: each[:2]):
@@ -151,6 +152,12 @@ class _SceneText:
                 taken[each.first : each.last + 1] = [True] * (each.last + 1 - each.first)
                 kept.append(each)
         return sorted(kept, key=lambda each: each.first)
+
+    def _is_noun(self, place: int) -> bool:
+        """Whether a noun that may be a subject with its verb is surely one: a label, after `the`, or before another person."""
+        start, end, *_ = self.units[place]
+        definite = _DEFINITE & {*self.words.plain[max(0, start - 1) : start]}
+        return (start, end) in self.names or bool(definite) or any(is_a(unit, "actor.pedestrian") for unit in self.units[place:])
 
     def _is_void(self, said: _Said) -> bool:
         """Whether a rule speaks of actors alone where the ego vehicle is the subject, or the other way round."""
@@ -262,7 +269,8 @@ class _SceneText:
             return len(between) <= 3
         gap = self.words.plain[self.units[said.last].end : self.units[place].start]
         bare = all(unit.tag[0] == "-" and unit.lemma not in self.wording.classes["preposition"] for unit in between)
-        participle = self.units[said.last].word.endswith(("ing", "ed", "en"))
+        last = self.units[said.last]
+        participle = last.word.endswith(("ing", "ed", "en")) and last.lemma not in self.wording.classes["preposition"]
         return bare and len(between) <= 2 and participle and not DETERMINERS & set(gap) and place in self.actors and not direct
 
     def _without(self, place: int) -> bool:

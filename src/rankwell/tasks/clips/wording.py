@@ -15,6 +15,8 @@ from rankwell.tasks.clips.phrases import stem
 _ANY = r"[^ ]*"
 _GAPS = {"..": rf"(?: {_ANY}:-[^ ]*){{0,3}}", ".": rf"(?: {_ANY}:-[^ ]*)?"}
 """Up to three words, or one, that are neither nouns of the wording nor the end of a clause."""
+_EDGES = {"^": "(?:^|(?<=:stop)|(?<=:and))", "$": "(?= [^ ]*:(?:stop|and)|$)"}
+"""The beginning and the end of a clause."""
 
 
 class Rule(NamedTuple):
@@ -106,8 +108,8 @@ def _compile(parts: Iterable[str], classes: Mapping[str, list[str]], irregular: 
         if part in _GAPS:
             found = f"{found[:-2]}{_GAPS[part]})?" if optional else found + _GAPS[part]
             continue
-        if part == "$":
-            found += r"(?= [^ ]*:(?:stop|and)|$)"
+        if part in _EDGES:
+            found += _EDGES[part]
             continue
         if part.startswith("["):
             found, marked = found + "(?P<core>", True
