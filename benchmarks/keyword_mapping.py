@@ -5,7 +5,7 @@
 Micro precision, recall and F1 over (text, keyword), of required and excluded keywords together, with the declared schema and with
 the labels in use alone. exact: texts with every keyword and no other. inverted: texts with the opposite of a position. Each text
 of `tests/tasks/clips/keyword_texts` was labelled twice, independently; those with different labels were left out. The rules were
-written with the parts build, unusual and tester (labelled once); check was for checking, last was opened once, at the end.
+written with the parts build, unusual and tester (labelled once); check was for checking, last for figures alone.
 """
 
 import argparse
