@@ -397,9 +397,10 @@ def refuse_repeated(head: Head) -> None:
     width = len(rows[0])
     found = evidence_of(rows, width)
     usual = 1 if width == 3 else 2
-    # A column of zeros is that of the iterations in TREC's form, not of grades.
-    readings = [each for each in found.readings("judgments") if found.columns[each.number - 1].most]
-    if readings and not found.lists_items(usual):
+    readings, second = found.readings("judgments"), found.columns[1]
+    # Texts after zeros are items that are judged twice: the zeros are TREC's iterations.
+    is_trec = width == 4 and second.numbers and not second.most and not found.columns[2].numbers
+    if readings and not is_trec and not found.lists_items(usual):
         refuse_readings(head, "judgments", readings, f"column {usual + 1} repeats within a query, so that it is not the item")
 
 

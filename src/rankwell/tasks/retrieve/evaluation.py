@@ -299,7 +299,7 @@ class RetrieveEvaluation:
                 why = "the filter is applied after the search" if self.inputs.filters else "a setting of the engine limits them"
                 yield f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} results for k = {k}; probably {why}"
             elif short and len(short) == n > 1 and len({*short, measured.traits.described[0].get("items")}) == 2:
-                what = f"{name}: every query got {short[0]} results for k = {k}"
+                what = f"{name}: every query got {count_of(short[0], 'result')} for k = {k}"
                 yield f"{what}; if a setting of the engine limits them, raise it"
             if differing := measured.differing(place):
                 yield f"{name}: the lists of {differing} of {n} queries differ between rounds; the first of each is judged"
