@@ -175,7 +175,7 @@ def test_every_row_whose_text_has_no_word_is_named(tmp_path: Path):
         read_text_queries(table)
     with pytest.raises(BadInput, match=r"u\.json: \$\[0\] \(no column text, query, query_text\), \S+u\.json: \$\[2\] \(7\): "):
         read_text_queries(listed)
-    with pytest.raises(BadInput, match=r"query 19 \('-'\) and 2 more: the text has no word"):
+    with pytest.raises(BadInput, match=r"text 20 \('-'\) and 2 more: the text has no word"):
         read_text_queries(["-"] * 22)
 
 

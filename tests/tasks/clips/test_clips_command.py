@@ -285,7 +285,7 @@ def test_lint_lists_texts_that_no_clip_can_answer_and_each_text_once(tmp_path: P
     [
         ("a car\nzebra\n", ["a bus", "-"], 0, "'zebra': unmapped: 'zebra'"),
         ("a car\n???\n!\n", ["-"], 2, "standard input:2 ('???'), standard input:3 ('!'): the text has no word"),
-        ("", ["??", "a car", ""], 2, "text 1 ('??'), text 3: the text has no word"),
+        ("", ["??", "a car", ""], 2, "the queries: text 1 ('??'), the queries: text 3: the text has no word"),
         ("a car\n", ["-", "-"], 2, "standard input is named for two inputs"),
     ],
 )

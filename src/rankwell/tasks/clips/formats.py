@@ -140,7 +140,10 @@ def _query_records(place: Any) -> Sequence[_Record]:
     if isinstance(place, Mapping):
         return [(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
     if isinstance(place, (list, tuple)):
-        return [(f"query {row}", each if isinstance(each, Mapping) else {"text": each}) for row, each in enumerate(place)]
+        return [
+            (f"query {row}", each) if isinstance(each, Mapping) else (f"text {row + 1}", {"text": each})
+            for row, each in enumerate(place)
+        ]
     if _is_place(place):
         source = Source(place)
         head = Head.of(source)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import LabelledMeasure
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools, Floats, Values
@@ -91,18 +91,14 @@ def evaluate_instances(
         run = evaluation.add(name, runs, details=details, progress=progress)
         if options.confidence:
             evaluation.add_abstention(run, options)
-        if isinstance(matrix := runs.tables[name], Scores):
-            evaluation.builder.notes += note_on_ranks(name, matrix)
     clusters = evaluation.add_clusters(options, runs, filtered)
     builder = evaluation.builder
     described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
     taking_part = None if filtered is None else filtered.images
-    measured = [name for name in own.convention.rule_notes if name in {each.measure.name for each in labelled}]
-    of_rules = [note for name in measured for note in own.convention.rule_notes[name]]
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*own.convention.unnamed(options), *own.convention.notes, *of_rules, *builder.notes, *evaluation.abstention.notes],
+        notes=[*_convention_notes(own.convention, options, labelled), *builder.notes, *evaluation.abstention.notes],
         aggregates=tuple(evaluation.abstention.rows),
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
         details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE) if details else None,
@@ -119,6 +115,13 @@ def evaluate_instances(
             "worst": partial(_worst, tuple(builder.values)),
         },
     )
+
+
+def _convention_notes(convention: Convention, options: InstanceOptions, labelled: Sequence[LabelledMeasure]) -> list[str]:
+    """The notes of a convention, those on single measures where they are computed."""
+    names = {each.measure.name for each in labelled}
+    of_measures = [note for name, notes in convention.rule_notes.items() if name in names for note in notes]
+    return [*convention.unnamed(options), *convention.notes, *of_measures]
 
 
 def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, rules: InstanceRules) -> InstanceTruth:
@@ -160,6 +163,8 @@ class _InstanceEvaluation:
         if not counted.any() or run.without_relevant.all():
             raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")
         self.builder.add(run, self.measures, counted)
+        if isinstance(matrix := runs.tables[name], Scores):
+            self.builder.notes += note_on_ranks(name, matrix)
         if self.named:
             labels = NamedLabels(run)
             scale, unit = self.builder.convention.shows("share")

@@ -88,14 +88,7 @@ def evaluate_runs(
     check_intervals(options.intervals, options.seed)
     confidence_kinds(options.confidence)
     if parts.is_used:
-        # It is loaded where work is done in parts.
-        from rankwell.tasks.runs.run_plan import refuse_unnamed
-
-        if options.confidence:
-            what = f"{flag('--confidence')} reads all scores of a run in one process"
-            raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
-        listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
-        refuse_unnamed([judgments, *listed])
+        _refuse_in_parts(judgments, runs, options)
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
@@ -131,6 +124,18 @@ def evaluate_runs(
 
     words = ["rankwell", "evaluate", *(str(each)[:200] for each in (place, *named.values()))][:20]
     return carry_out("runs", given, parts, shlex.join(words), progress, _use)
+
+
+def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
+    """Raises BadUsage for what work in parts cannot read."""
+    # It is loaded where work is done in parts.
+    from rankwell.tasks.runs.run_plan import refuse_unnamed
+
+    if options.confidence:
+        what = f"{flag('--confidence')} reads all scores of a run in one process"
+        raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
+    listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
+    refuse_unnamed([judgments, *listed])
 
 
 class RunInputs(NamedTuple):

@@ -4,11 +4,10 @@ import sys
 from typing import Any
 
 from rankwell import __version__, report
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import refuse_one_stream
 from rankwell.report.present import FormatOption, Output
 from rankwell.store import STDIN
-from rankwell.tasks.clips.annotations import fold
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
 from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper
 from rankwell.tasks.clips.options import MappingOptions, Names, names
@@ -50,10 +49,6 @@ def map(  # noqa: A001
     if mapping.encoder is None and mapping.keyword_threshold is not None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
     refuse_one_stream([annotations, schema, *texts])
-    wordless = [(place, text) for place, text in enumerate(texts, 1) if text not in STDIN and not fold(text)]
-    if wordless:
-        named = ", ".join(f"text {place}" + (f" ({text!r})" if text else "") for place, text in wordless)
-        raise BadInput(f"{named}: the text has no word; write one, or leave the query out.")
     listed = [words for text in texts for words in ([each.text for each in read_text_queries(text)] if text in STDIN else [text])]
     queries = list(dict.fromkeys(each.text for each in read_text_queries(listed)))
     chosen = names(groups, "--groups")
