@@ -53,7 +53,7 @@ CASES = [
     Case(
         "a query of a run in Python has None",
         "python: rw.evaluate({'q1': ['a'], 'q2': ['b']}, {'q1': {'a': 1.0}, 'q2': None}, 'RR')",
-        shows=r"'q2' has nothing \(None\); a query without results has an empty list",
+        shows="'q2' is None; give a query without results an empty list",
         before="query 'a' has 1.0, a number, exit 2",
     ),
     Case(
@@ -91,7 +91,7 @@ CASES = [
         "captions ranks.csv --positives diagonal -k 1",
         text_files({"ranks.csv": "1.0,0,2,3\n1,0,3,2\n2,3,1,0\n3,2,0,1\n"}),
         codes=(0,),
-        shows="ranks: each row or column has the integers from 0 on once.*if they are ranks, give the scores",
+        shows="ranks: every row or column holds each integer from 0 on once.*if these are ranks, give the scores",
         before="exit 0, nothing about ranks",
     ),
     Case(
@@ -106,7 +106,7 @@ CASES = [
         "rag gold.jsonl gold.jsonl -k 5",
         text_files({"gold.jsonl": '{"user_input": "q", "reference_contexts": ["a", "a"], "retrieved_contexts": ["a"]}\n'}),
         codes=(0,),
-        shows="1 question lists a gold passage twice, as '0'; each counts in ContextP@5, ContextR@5",
+        shows="1 question lists a gold passage twice, as '0'; every copy counts in ContextP@5, ContextR@5",
         before="exit 0, nothing about it",
     ),
     Case(

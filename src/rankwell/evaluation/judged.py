@@ -237,9 +237,7 @@ def name_runs(runs: Any) -> dict[str, Any]:
     A Parquet file whose column `run` names several is that many runs.
     """
     if isinstance(runs, Mapping) and (nothing := next((name for name, each in runs.items() if each is None), None)) is not None:
-        raise BadInput(
-            f"{shown(nothing)} has nothing (None); a query without results has an empty list, a run is a file or rows."
-        )
+        raise BadInput(f"{shown(nothing)} is None; give a query without results an empty list, and a run as a file or as rows.")
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return {name: _kept(run) for name, run in runs.items()}
     given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]

@@ -121,13 +121,13 @@ def read_scores(
 
 def note_on_ranks(name: str, table: Scores) -> list[str]:
     """A note on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order, as ranks are; none for others."""
-    first, small = table.matrix[:_SAMPLED], table.matrix.size <= _MOST_OF_COLUMNS
-    for sample in (first, table.matrix[:, :_SAMPLED].T if small else first):
+    columns = [table.matrix[:, :_SAMPLED].T] if table.matrix.size <= _MOST_OF_COLUMNS else []
+    for sample in (table.matrix[:_SAMPLED], *columns):
         ordered = np.sort(as_real(np.asarray(sample)), axis=1)
         is_large = len(ordered) > 1 and ordered.shape[1] > _LEAST_OF_RANKS
         if is_large and ordered[0, 0] in (0, 1) and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all():
-            what = f"{name}: each row or column has the integers from {ordered[0, 0]:g} on once, as ranks or positions do"
-            return [f"{what}; the highest number counts as the best: if they are ranks, give the scores"]
+            what = f"{name}: every row or column holds each integer from {ordered[0, 0]:g} on once, like a list of ranks"
+            return [f"{what}; the highest number counts as the best: if these are ranks, give the scores"]
     return []
 
 

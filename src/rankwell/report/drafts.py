@@ -47,6 +47,7 @@ _VALUES = ("per_query.parquet", "details.parquet")
 _TIMED = {"retrieve": ("per_query.parquet",)}
 """By kind of result: the files of values that have times, which are never the same."""
 _NOT_SETTINGS = ("version", "measurement_itself")
+"""Rules that another run of the same command may state differently."""
 
 
 class _Earlier(NamedTuple):

@@ -383,8 +383,10 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
     opened = words.negated([0] * len(words.plain), opened=True)
     every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
-    required = [each for each in every if not (each.negated or (each.stage != "rule" and match.negated[each.start]))]
-    excluded = [each for each in every if each not in required]
+    sides: dict[bool, list[_Candidate]] = {False: [], True: []}
+    for each in every:
+        sides[each.negated or (each.stage != "rule" and match.negated[each.start])].append(each)
+    required, excluded = sides.values()
     places = [KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
     ambiguous, open_places = list(match.ambiguous), set[int]()
     for joined in alternatives(words, places):

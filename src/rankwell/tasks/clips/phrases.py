@@ -140,14 +140,17 @@ class ClauseWords:
                 found[place] = found[place + 1] = 2
             elif found[place] and pair[1] == "only":
                 found[place] = 0
-            elif (pair[0] in _ORDERS and (not place or _SOFT.search(self.gaps[place]) or self.plain[place - 1] == "please")) or (
-                stem(pair[0]) == "stop" and pair[1] in _WEATHER
-            ):
+            elif self._orders(place) or (stem(pair[0]) == "stop" and pair[1] in _WEATHER):
                 found[place] = 1
         for place in range(len(found)):
             if size := self._late_cue(place):
                 found[place : place + size] = [size] * size
         return tuple(0 if is_open else cue for cue, is_open in zip(found, self.opens, strict=True))
+
+    def _orders(self, place: int) -> bool:
+        """Whether a word is an order to leave something out: it begins a phrase, perhaps after `please`."""
+        begins = not place or bool(_SOFT.search(self.gaps[place])) or self.plain[place - 1] == "please"
+        return begins and self.plain[place] in _ORDERS
 
     @cached_property
     def opens(self) -> tuple[bool, ...]:

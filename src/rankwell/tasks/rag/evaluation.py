@@ -183,7 +183,7 @@ def _note_repeated(
     twice = [query for query, own in passages.items() if len(set(own)) < len(own)]
     if labels and twice:
         number = count_of(len(twice), "question lists", "questions list")
-        builder.notes.append(f"{run}{number} a {noun} twice, as {twice[0]!r}; each counts in {', '.join(labels)}")
+        builder.notes.append(f"{run}{number} a {noun} twice, as {twice[0]!r}; every copy counts in {', '.join(labels)}")
 
 
 def _note_longer_chunks(builder: ResultsBuilder, name: str, measures: Sequence[LabelledMeasure], view: RetrievedPassages) -> None:

@@ -168,8 +168,8 @@ def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> T
         n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
-        what = f"{place}: the lists of {count_of(n_cut, 'query', 'queries')} end with items that tie, at {k} items"
-        notes.append(f"{what}; further items may tie with them and count as wrong: search for more than {k}")
+        what = f"{place}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}"
+        notes.append(f"{what}, and items that tie beyond it would count as wrong; search for more than {k}")
     _check_length(lists, inputs, k, str(place))
     return Truth(str(place), lists, listed=frozenset(ranking.items), notes=tuple(notes))
 
