@@ -8,10 +8,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from rankwell.experiments.runner.planning import evaluate_cell
 from scripted_server import Reply, ScriptedServer
 from tasks.study.studies import pool_study, write_world
 
@@ -257,3 +260,12 @@ def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, nu
     assert "Ctrl-C ends it" in first
     assert child.returncode == 0, said
     assert "Traceback" not in said
+
+
+def test_a_cell_that_an_interruption_ended_is_no_cell_that_failed(tmp_path: Path):
+    def interrupted(*_: object) -> None:
+        raise RuntimeError("Query interrupted")  # what DuckDB makes of Ctrl-C
+
+    command = SimpleNamespace(read=lambda *_: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_cell(cast(Any, SimpleNamespace(command=command, arguments=[], line="")), tmp_path, None)

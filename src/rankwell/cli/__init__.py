@@ -98,8 +98,7 @@ def _dispatch(arguments: list[str]) -> int:
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:
-        if startup.interruptions or str(error) == "Query interrupted":
-            # What the interruption made of the work, as of DuckDB's.
+        if startup.is_interruption(error):
             raise KeyboardInterrupt from error
         return _failed(error)
 

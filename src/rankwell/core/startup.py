@@ -63,6 +63,11 @@ interruptions: list[int] = []
 """The numbers of the signals by which this process was interrupted, in order."""
 
 
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is what was made of an interruption, as DuckDB makes a RuntimeError of it."""
+    return bool(interruptions) or str(error) == "Query interrupted"
+
+
 def catch_interrupts() -> None:
     """Ctrl-C and SIGTERM raise KeyboardInterrupt, and are noted, whatever the code that they meet makes of it."""
     process = os.getpid()

@@ -13,6 +13,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from rankwell.core import startup
 from rankwell.core.kernels.workers import crew, limit_threads, processors
 from rankwell.documents import read_json
 from rankwell.encoders.sentence_transformers import hash_folder
@@ -96,6 +97,8 @@ def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, pro
     for each in plans:
         if each.why and each.chosen:
             error, done = next(errors) or _changed(each), done + 1
+            if error and startup.interruptions:  # by which the cell failed
+                raise KeyboardInterrupt
             if progress is not None:
                 progress("cells", done, len(waiting))
             yield CellResult(each, "failed" if error else "done", error)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.core import startup
 from rankwell.core.binding import bind
 from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.code import code_files
@@ -310,6 +311,8 @@ def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
     except OSError as error:
         return f"{error.filename or 'its files'}: {error.strerror or error}"
     except Exception as error:
+        if startup.is_interruption(error):
+            raise KeyboardInterrupt from error
         # One cell of many: the results of the others are useful, and this one can be evaluated alone.
         return f"internal error, {type(error).__name__}: {error}; `{work.line}` shows more"
     return ""
